@@ -66,6 +66,7 @@ module.exports = {
     cancelLookUp: 0x215,
     explain: 0x216,
     openTls: 0x217,
+    attachTls: 0x218,
   },
   cryptography: {
     digest: 0x300,

@@ -4,25 +4,28 @@
 // program ─ plain ─► session ─ encrypted ─► the stream below
 //         ◄─ plain ─         ◄─ encrypted ─
 //
-// The stream below may be a socket, a stream of the program, or another TLS socket. Next:
+// The stream below may be a socket, a stream of the program, or another TLS socket. If the stream
+// below is a connection to the outside, the session is attached: the edge process moves the
+// encrypted bytes, and only the bytes that arrived before the session pass this class. Next:
 // ../tls/secure-context.js, ../tls/certificate.js.
 'use strict';
 
-const { EACCES } = require('../errors/denials.js');
+const { EACCES, reportWith } = require('../errors/denials.js');
 const { tlsUnavailableError } = require('../errors/unavailable.js');
 const { ERRNO } = require('../net/calls.js');
 const { StreamBase } = require('../net/stream-base.js');
 const { Below } = require('../tls/below.js');
-const { Certificate, chainOf, legacyOf } = require('../tls/certificate.js');
-const { sessionError, verificationError } = require('../tls/errors.js');
+const { Certificate, addAuthority, chainOf, legacyOf } = require('../tls/certificate.js');
+const { errorOf, verificationError } = require('../tls/errors.js');
+const { PlainQueue } = require('../tls/plain-queue.js');
+const { nameAt, namesOf, wireOf } = require('../tls/protocol-names.js');
+const { sessionOf, ticketOf } = require('../tls/session-bytes.js');
 const { identitiesOf, settingsOf } = require('../tls/secure-context.js');
 const { Session } = require('../tls/session.js');
 
 // While more bytes wait for the stream below, no plain bytes are encrypted.
 const MAX_WAITING = 128 << 10;
-// The beginning of the opaque bytes of a session.
-const SESSION_MAGIC = 'cfs1';
-const { hex, latin1 } = native.encodings;
+const { hex } = native.encodings;
 const bytesOfHex = (text) => new Uint8Array(native.encode(text, hex));
 
 class TLSWrap extends StreamBase {
@@ -46,7 +49,7 @@ class TLSWrap extends StreamBase {
   #shutdown;
   #shutdownSent = false;
   // Plain bytes for the program while the program does not read.
-  #plain = [];
+  #plain = new PlainQueue();
   // Node's library starts no reading if the stream below is already reading.
   #isReading = true;
   #hasEnded = false;
@@ -72,13 +75,14 @@ class TLSWrap extends StreamBase {
   }
   #begin() {
     if (this.#session !== undefined || this.#destroyed || this.#failed !== 0) return;
-    const session = Session.open(this.#owner());
+    const session = Session.open(this.#owner(), this.#stream?.socket ?? -1);
     if (typeof session === 'number') {
       this.#failed = session;
       native.enqueueTask(() => this.#refuse(session));
       return;
     }
     this.#session = session;
+    if (session.isAttached) this.#attach();
     session.start({
       ...settingsOf(this.#context),
       ...this.#options,
@@ -88,6 +92,12 @@ class TLSWrap extends StreamBase {
       keyLog: this.#requests.keylog,
     });
   }
+  // Passes the connection to the session: the earlier writes of the program come first, and the
+  // bytes that have arrived before the session are read to their end.
+  #attach() {
+    if (!this.#below.isBlocked) this.#session.takeConnection();
+    this.#stream.startReading();
+  }
   #owner() {
     return {
       toPeer: (view) => this.#below.push(view),
@@ -95,7 +105,7 @@ class TLSWrap extends StreamBase {
       ended: () => this.#end(),
       event: (event) => this.#onEvent(event),
       written: (count) => this.#onWritten(count),
-      failed: (errno) => this.#fail(errno),
+      failed: (errno, explanation) => reportWith(explanation, () => this.#fail(errno)),
       drained: () => this.#onDrained(),
     };
   }
@@ -108,6 +118,10 @@ class TLSWrap extends StreamBase {
 
   // The stream below has bytes, or has ended.
   #onEncrypted(count, view) {
+    if (this.#session?.isAttached) {
+      this.#onEarlier(count, view);
+      return;
+    }
     if (count > 0) {
       this.#begin();
       this.#session?.encrypted(view.slice(0, count));
@@ -125,6 +139,14 @@ class TLSWrap extends StreamBase {
     }
     if (count === ERRNO.EOF) this.#end();
     else this.#fail(count);
+  }
+  // Bytes that arrived before the attached session, or their end. From the end on, the edge reads.
+  #onEarlier(count, view) {
+    if (count > 0) this.#session.encrypted(view.slice(0, count));
+    else if (count === ERRNO.EOF) {
+      this.#session.encryptedEnd();
+      this.#stream.setActive(this.#isReading);
+    } else this.#fail(count);
   }
   receive(buffer) {
     this.#onEncrypted(buffer.length, new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length));
@@ -149,7 +171,8 @@ class TLSWrap extends StreamBase {
     if (this.#shutdown !== undefined && this.#shutdownSent === 'written') {
       const req = this.#shutdown;
       this.#shutdown = undefined;
-      this.#below.shutdown((status) => req.finish(status, this, undefined));
+      if (this.#session?.isAttached) req.finish(0, this, undefined);
+      else this.#below.shutdown((status) => req.finish(status, this, undefined));
     }
   }
 
@@ -203,14 +226,19 @@ class TLSWrap extends StreamBase {
 
   // The session has plain bytes for the program.
   #toProgram(view) {
-    if (!this.#isReading || this.#plain.length > 0) this.#plain.push(view);
-    else this.#deliver(view);
+    if (this.#isReading && this.#plain.isEmpty) this.#deliver(view);
+    else this.#plain.push(view, this.#session);
+  }
+  #deliverWaiting() {
+    while (this.#isReading && !this.#plain.isEmpty && !this.#destroyed) this.#deliver(this.#plain.take());
+    this.#plain.resume(this.#session);
+    if (this.#isReading) this.#deliverEnd();
   }
   #deliver(view) {
     let rest = view;
     while (rest.length > 0) {
       if (!this.#isReading) {
-        this.#plain.unshift(rest);
+        this.#plain.putBack(rest);
         return;
       }
       const into = this.userBuffer;
@@ -230,25 +258,28 @@ class TLSWrap extends StreamBase {
     this.#deliverEnd();
   }
   #deliverEnd() {
-    if (!this.#hasEnded || this.#endDelivered || this.#plain.length > 0 || this.#destroyed) return;
+    if (!this.#hasEnded || this.#endDelivered || !this.#plain.isEmpty || this.#destroyed) return;
     if (!this.#isReading && this.#facts !== undefined) return;
     this.#endDelivered = true;
     this.emitRead(ERRNO.EOF, undefined);
   }
   startReading() {
     this.#isReading = true;
-    if (this.#plain.length > 0 || (this.#hasEnded && !this.#endDelivered)) {
-      native.enqueueTask(() => {
-        while (this.#isReading && this.#plain.length > 0 && !this.#destroyed) this.#deliver(this.#plain.shift());
-        if (this.#isReading) this.#deliverEnd();
-      });
+    if (!this.#plain.isEmpty || (this.#hasEnded && !this.#endDelivered)) {
+      native.enqueueTask(() => this.#deliverWaiting());
+    }
+    if (this.#session?.isAttached) {
+      if (!this.#endDelivered) this.#stream.setActive(true);
+      return 0;
     }
     if (this.#session?.isDrained === false || this.#endDelivered) return 0;
     return this.#stream.startReading();
   }
   stopReading() {
     this.#isReading = false;
-    return this.#stream.stopReading();
+    if (this.#session?.isAttached !== true) return this.#stream.stopReading();
+    this.#stream.setActive(false);
+    return 0;
   }
 
   // The kernel opens no session.
@@ -284,7 +315,7 @@ class TLSWrap extends StreamBase {
         break;
       case 'error':
         this.#failed = ERRNO.EPROTO;
-        if (event.session !== true) this.makeCallback(this.onerror, sessionError(event.reason, event.alert ?? undefined));
+        if (event.session !== true) this.makeCallback(this.onerror, errorOf(event));
         break;
       case 'ended':
         this.#end();
@@ -322,17 +353,10 @@ class TLSWrap extends StreamBase {
     }
     if (this.#requests.alpn && this.#hello.alpn !== null) {
       const offered = this.#hello.alpn;
-      const wire = Buffer.concat(offered.map((name) => Buffer.from([name.length, ...Buffer.from(name, 'latin1')])));
-      const offset = this.makeCallback(this.ALPNCallback, wire);
+      const offset = this.makeCallback(this.ALPNCallback, wireOf(offered));
       if (this.#destroyed) return;
-      let at = 0;
-      const found = offered.find((name) => {
-        const isFound = at === offset;
-        at += 1 + name.length;
-        return isFound;
-      });
       // No protocol of the client has this name, so the session fails as in Node.
-      choices.alpn = [found ?? '\0'];
+      choices.alpn = [nameAt(offered, offset) ?? '\0'];
     }
     this.#session.go(choices);
   }
@@ -343,11 +367,12 @@ class TLSWrap extends StreamBase {
     this.#hold(false);
     this.#session?.close();
     this.#below.close();
-    this.#plain = [];
+    this.#plain.clear();
     this.#breakWrites(ERRNO.ECANCELED);
   }
   writesIssuedByPrevListenerDone() {
     this.#below.unblock();
+    if (this.#session?.isAttached) this.#session.takeConnection();
   }
 
   setServername(name) {
@@ -358,11 +383,7 @@ class TLSWrap extends StreamBase {
     return name ?? false;
   }
   setALPNProtocols(wire) {
-    const names = [];
-    for (let at = 0; at < wire.length; at += 1 + wire[at]) {
-      names.push(native.decode(wire, at + 1, Math.min(at + 1 + wire[at], wire.length), latin1));
-    }
-    this.#options.alpn = names;
+    this.#options.alpn = namesOf(wire);
   }
   getALPNNegotiatedProtocol() {
     return this.#facts?.alpn ?? false;
@@ -386,12 +407,10 @@ class TLSWrap extends StreamBase {
     this.sni_context = context.context ?? context;
   }
   setSession(bytes) {
-    const text = Buffer.from(bytes.buffer ?? bytes, bytes.byteOffset, bytes.byteLength).toString('latin1');
-    if (text.startsWith(SESSION_MAGIC)) this.#options.session = Number(text.slice(SESSION_MAGIC.length)) || undefined;
+    this.#options.session = ticketOf(bytes) ?? this.#options.session;
   }
   getSession() {
-    if (this.#facts === undefined) return undefined;
-    return Buffer.from(`${SESSION_MAGIC}${this.#ticket ?? 0}`);
+    return this.#facts === undefined ? undefined : sessionOf(this.#ticket);
   }
   isSessionReused() {
     return this.#facts?.reused ?? false;
@@ -426,19 +445,9 @@ class TLSWrap extends StreamBase {
       } catch {
         return undefined;
       }
-      this.#addAuthority();
+      addAuthority(this.#peer, this.#context.authorities());
     }
     return this.#peer;
-  }
-  // The end of the chain is an authority of the context, which the peer does not send.
-  #addAuthority() {
-    let last = this.#peer;
-    while (last.getIssuerCert() !== undefined && last.getIssuerCert() !== last) last = last.getIssuerCert();
-    if (last.getIssuerCert() === last) return;
-    const authority = this.#context.authorities().find((one) => last.checkIssued(one));
-    if (authority === undefined) return;
-    last.setIssuer(authority);
-    if (authority.isSelfIssued) authority.setIssuer(authority);
   }
   getPeerCertificate(abbreviated) {
     const certificate = this.#peerCertificate();

@@ -23,6 +23,9 @@ class Below {
     this.#flushed = flushed;
     this.#broken = broken;
   }
+  get isBlocked() {
+    return this.#isBlocked;
+  }
   get isIdle() {
     return this.#queue.length === 0 && !this.#isWriting;
   }

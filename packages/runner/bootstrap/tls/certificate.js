@@ -302,4 +302,15 @@ function legacyOf(certificate, detailed) {
   return legacy;
 }
 
-module.exports = { Certificate, blocksOf, toPem, chainOf, legacyOf };
+// Adds the authority at the end of a chain, which a peer does not send.
+function addAuthority(chain, authorities) {
+  let last = chain;
+  while (last.getIssuerCert() !== undefined && last.getIssuerCert() !== last) last = last.getIssuerCert();
+  if (last.getIssuerCert() === last) return;
+  const authority = authorities.find((one) => last.checkIssued(one));
+  if (authority === undefined) return;
+  last.setIssuer(authority);
+  if (authority.isSelfIssued) authority.setIssuer(authority);
+}
+
+module.exports = { Certificate, addAuthority, blocksOf, toPem, chainOf, legacyOf };

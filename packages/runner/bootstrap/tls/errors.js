@@ -33,6 +33,7 @@ const SENTENCES = {
   CERT_SIGNATURE_FAILURE: 'certificate signature failure',
   CERT_REVOKED: 'certificate revoked',
   INVALID_PURPOSE: 'unsuitable certificate purpose',
+  ERR_TLS_CERT_ALTNAME_INVALID: "the certificate is not valid for the server's name",
   CERT_CHAIN_TOO_LONG: 'certificate chain too long',
 };
 
@@ -54,4 +55,10 @@ function verificationError(code) {
   return error;
 }
 
-module.exports = { sessionError, verificationError };
+// Makes the error of the event `error`. The event has a code if the operator's authorities do not
+// accept the peer.
+function errorOf({ reason, alert, code }) {
+  return code === undefined ? sessionError(reason, alert ?? undefined) : verificationError(code);
+}
+
+module.exports = { errorOf, sessionError, verificationError };

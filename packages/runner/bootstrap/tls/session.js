@@ -1,9 +1,11 @@
 // A session of TLS: a socket of the kernel whose bytes are records (crate `edge`, tls/records.rs).
-// The session is in the edge process, and this class moves the records. Next:
-// ../internal-bindings/tls_wrap.js.
+// The session is in the edge process, and this class moves the records. The edge also moves the
+// encrypted bytes of a session that is attached to a connection to the outside (tls/attached.rs).
+// Next: ../internal-bindings/tls_wrap.js.
 'use strict';
 
-const { ERRNO, IN, NUMBERS, OUT, Waiting, sys } = require('../net/calls.js');
+const { EACCES } = require('../errors/denials.js');
+const { ERRNO, IN, NUMBERS, OUT, Waiting, explanationOf, sys } = require('../net/calls.js');
 
 // The kinds of records to the session.
 const START = 1;
@@ -12,6 +14,8 @@ const PLAIN = 3;
 const PLAIN_END = 4;
 const CONTINUE = 5;
 const ENCRYPTED_END = 6;
+const PAUSE = 7;
+const RESUME = 8;
 // The kinds of records from the session.
 const TO_PEER = 129;
 const TO_PROGRAM = 130;
@@ -41,22 +45,34 @@ class Session {
   #unhandled = 0;
   // The record that is being read.
   #head = new Uint8Array(HEAD_SIZE);
+  #connection;
   #headLength = 0;
   #left = 0;
   #parts = [];
 
   // `owner` has the methods toPeer(view), toProgram(view), ended(), event(event), written(count),
-  // failed(errno) and drained().
-  constructor(socket, owner) {
+  // failed(errno, explanation) and drained(). `connection` is the socket of an attached session.
+  constructor(socket, owner, connection) {
     this.#socket = socket;
+    this.#connection = connection;
     this.#owner = owner;
     this.#input.start(socket);
   }
 
-  // Opens a session. Returns a negative errno if the kernel refuses.
-  static open(owner) {
+  // Opens a session, which is attached if `connection` is the socket of a connection to the
+  // outside. Returns a negative errno if the kernel refuses.
+  static open(owner, connection) {
+    if (connection >= 0) {
+      const attached = sys(NUMBERS.attachTls, connection);
+      if (attached >= 0) return new Session(attached, owner, connection);
+    }
     const socket = sys(NUMBERS.openTls, 0);
-    return socket < 0 ? socket : new Session(socket, owner);
+    return socket < 0 ? socket : new Session(socket, owner, NONE);
+  }
+
+  /** Whether the edge moves the encrypted bytes. */
+  get isAttached() {
+    return this.#connection >= 0;
   }
 
   /** Whether the kernel has accepted all records. */
@@ -82,6 +98,16 @@ class Session {
   }
   encryptedEnd() {
     this.#send(ENCRYPTED_END, undefined);
+  }
+  // Ends the program's own bytes of the connection. The session writes after these bytes.
+  takeConnection() {
+    sys(NUMBERS.shutdown, this.#connection);
+  }
+  pause() {
+    this.#send(PAUSE, undefined);
+  }
+  resume() {
+    this.#send(RESUME, undefined);
   }
 
   close() {
@@ -139,8 +165,9 @@ class Session {
     const target = scratch;
     const count = sys(NUMBERS.read, this.#socket, target);
     if (count !== ERRNO.EAGAIN && count <= 0) {
+      const explanation = count === EACCES ? explanationOf(this.#socket) : undefined;
       this.close();
-      this.#owner.failed(count === 0 ? ERRNO.ECONNRESET : count);
+      this.#owner.failed(count === 0 ? ERRNO.ECONNRESET : count, explanation);
       return;
     }
     // Waits before the callbacks run, because a callback may throw.

@@ -13,7 +13,7 @@
 //! | `RuntimeEnd`, `Watch` | 0 | none |
 //! | `Roots` | 0 | none |
 //! | `Connect` | flow | `Connected` or `Closed` |
-//! | `TlsOpen` | flow | none, or `Closed` |
+//! | `TlsOpen`, `TlsAttach` | flow | none, or `Closed` |
 //! | `Data`, `Credit`, `End`, `Close` | flow | none |
 
 use crate::message::messages;
@@ -150,6 +150,16 @@ messages! {
     15 TlsOpen {
         /// The runtime.
         runtime: u64,
+    };
+    /// Opens a flow for a session of TLS over the connection of another flow of the runtime. The
+    /// flow is open at once, and its bytes are records, as of `TlsOpen`. The edge moves the
+    /// encrypted bytes (crate `edge`, `tls/attached.rs`). The connection's flow must have neither a
+    /// session nor the sidecar's `End`.
+    17 TlsAttach {
+        /// The runtime.
+        runtime: u64,
+        /// The flow of the connection.
+        flow: u32,
     };
     /// The authorities that sessions trust if the guest passes none. Without the message, sessions
     /// trust the authorities of the system.

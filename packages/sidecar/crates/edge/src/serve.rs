@@ -214,7 +214,8 @@ impl Link {
             ToEdge::End {} => self.with_flow(id, Flow::end, TlsFlow::end),
             ToEdge::Close { reset } => self.close(id, reset),
             ToEdge::Connect { runtime, peer } => self.connect(id, runtime, peer),
-            ToEdge::TlsOpen { runtime } => self.open_tls(id, runtime),
+            ToEdge::TlsOpen { runtime } => self.open_tls(id, runtime, None),
+            ToEdge::TlsAttach { runtime, flow } => self.open_tls(id, runtime, Some(flow)),
             ToEdge::Roots { pem } => {
                 *self.shared.roots.borrow_mut() = Some(Arc::new(parse_roots([pem.as_str()])));
                 Ok(())
@@ -361,15 +362,28 @@ impl Link {
         Ok(())
     }
 
-    fn open_tls(&self, id: u32, runtime: u64) -> Result<(), LinkFault> {
+    /// Opens a session, over the connection of `flow` if `flow` is present.
+    fn open_tls(&self, id: u32, runtime: u64, flow: Option<u32>) -> Result<(), LinkFault> {
         let mut flows = self.shared.flows.borrow_mut();
         if flows.contains_key(&id) || flows.len() >= MAX_FLOWS {
             return Err(LinkFault::Rules("a flow with a free id"));
         }
+        let connection = match flow.map(|flow| flows.get(&flow)) {
+            None => None,
+            Some(Some(Slot::Open(flow))) if flow.runtime().id == runtime => Some(flow.clone()),
+            // The connection has ended, and the sidecar does not know yet.
+            Some(Some(Slot::Closed)) => {
+                flows.insert(id, Slot::Closed);
+                self.shared.out.send(id, &ToSidecar::Closed { failure: Some(describe::errno(libc::ECONNRESET)) });
+                return Ok(());
+            }
+            Some(_) => return Err(LinkFault::Rules("a connection of the runtime")),
+        };
         let failure = match self.shared.runtime(runtime) {
             Some(of) if of.state.borrow().sessions.len() < MAX_SESSIONS => {
-                flows.insert(id, Slot::Tls(TlsFlow::start(id, &of)));
-                return Ok(());
+                let session = TlsFlow::start(id, &of, connection.as_ref());
+                flows.insert(id, Slot::Tls(session.clone()));
+                return connection.map_or(Ok(()), |flow| flow.attach(&session));
             }
             Some(of) => of.limit("tlsSessions"),
             None => describe::refusal("a session of TLS", describe::no_policy()),

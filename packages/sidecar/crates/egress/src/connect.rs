@@ -117,6 +117,35 @@ pub fn judge_again(current: &Current, pins: &PinSet, admission: &Admission, now:
     }
 }
 
+/// Judges the name that a client of TLS sends over an open connection to `peer`. `names` are the
+/// names of the address. A connection that only a name admits must send an allowed name of the
+/// address. Other connections may send each name that no rule denies. The rules about HTTP of a
+/// name apply only to the addresses of the name, so such a name must be a name of the address.
+///
+/// # Errors
+/// Returns the rule that denies, if a rule denies.
+pub fn judge_server_name<'a>(
+    current: &Current,
+    mut names: impl Iterator<Item = &'a Name>,
+    peer: SocketAddr,
+    name: Option<&Name>,
+) -> Result<(), Option<RuleId>> {
+    let (policy, peer) = (current.policy(), canonical(peer));
+    let by_address = policy
+        .judge_address(current.host(), peer)
+        .map_or_else(|| policy.judge_unnamed(peer.port()).is_allowed(), |decision| decision.is_allowed());
+    let Some(name) = name else { return if by_address { Ok(()) } else { Err(None) } };
+    let decision = policy.judge_name(name, peer.port());
+    if decision.reason() == Some(Reason::Denied) {
+        return Err(decision.rule());
+    }
+    if names.any(|of| of == name) {
+        return if by_address || decision.is_allowed() { Ok(()) } else { Err(None) };
+    }
+    let has_rules = !policy.http_rules(name, peer.port()).is_empty();
+    if by_address && !has_rules { Ok(()) } else { Err(None) }
+}
+
 /// Returns the refusal to report: a rule that denies says more than the lack of a rule.
 fn worse(known: Option<Decision>, new: Decision) -> Option<Decision> {
     known.filter(|known| known.reason() == Some(Reason::Denied)).or(Some(new))

@@ -45,7 +45,7 @@ pub use budget::{LookupBudgets, NAMES_WINDOW, TokenBucket, WILDCARD_BYTES, WILDC
 pub use cell::{Current, Existing, Generation, PolicyCell};
 pub use check::{InvalidUrl, check};
 pub use cidr::Cidr;
-pub use connect::{Admission, Checked, Connect, judge_again, judge_connect};
+pub use connect::{Admission, Checked, Connect, judge_again, judge_connect, judge_server_name};
 pub use decision::{Decision, Limit, Reason, RuleId};
 pub use entry::List;
 pub use family::Family;

@@ -35,9 +35,9 @@ pub const MAX_RECORDS_BYTES: usize = 256 << 10;
 /// other checks are the implementation's.
 ///
 /// Each lookup and query ends with one call of [`crate::Kernel::looked_up`], or with
-/// [`Outside::cancel`]. A flow begins with [`Outside::connect`] or
-/// [`Outside::open_tls`], and ends with [`Outside::close`]
-/// or with the event [`OutsideEvent::Closed`]. After the end, the kernel calls no method for the
+/// [`Outside::cancel`]. A flow begins with [`Outside::connect`], [`Outside::open_tls`] or
+/// [`Outside::attach_tls`], and ends with [`Outside::close`] or with the event
+/// [`OutsideEvent::Closed`]. After the end, the kernel calls no method for the
 /// flow and ignores events of the flow.
 pub trait Outside: Send + Sync {
     /// Looks up the addresses of a name. The name is the program's text: 1 to 253 bytes in labels
@@ -58,6 +58,13 @@ pub trait Outside: Send + Sync {
     /// Opens a session of TLS, which is open at once and whose bytes the program moves. No byte of
     /// the session leaves the runtime, so no permission is needed.
     fn open_tls(&self, flow: FlowId);
+
+    /// Opens a session of TLS like [`Outside::open_tls`], attached to the open connection
+    /// `connection`. The implementation sends the bytes of [`Outside::write`] for `connection`, ends
+    /// its receiving direction, and moves the session's encrypted bytes after
+    /// [`Outside::end`] of `connection`. The connection stays open after both ends, until
+    /// [`Outside::close`].
+    fn attach_tls(&self, session: FlowId, connection: FlowId);
 
     /// Sends bytes to the peer. Without credit, the kernel sends at most
     /// [`crate::STREAM_WINDOW`] bytes.

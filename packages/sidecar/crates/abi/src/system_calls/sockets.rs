@@ -78,5 +78,11 @@ system_calls! {
         /// `tls/records.rs`) with `read` and `write`. Needs no permission, because no byte leaves
         /// the runtime. Fails with `EACCES` if sessions are not available.
         OpenTls() = 0x217 => Value("a descriptor");
+        /// Opens a session of TLS that is attached to a connection to the outside. From now on the
+        /// edge process moves the encrypted bytes of the session. The program reads `socket` to its
+        /// end, passes the bytes to the session, and ends its sending direction. Fails with
+        /// `ENOTCONN` if `socket` is no open connection to the outside, and with `EALREADY` if the
+        /// connection has a session.
+        AttachTls(socket) = 0x218 => Value("a descriptor");
     }
 }

@@ -311,6 +311,25 @@ impl Outside for RuntimeOutside {
         self.begin(flow, &ToEdge::TlsOpen { runtime: self.runtime });
     }
 
+    fn attach_tls(&self, session: FlowId, connection: FlowId) {
+        let mut state = self.state.lock();
+        let found = state.flows.get(&connection).cloned();
+        let opened = found.zip(self.this.upgrade()).and_then(|((link, flow), this)| {
+            let message = ToEdge::TlsAttach { runtime: self.runtime, flow };
+            link.open(&this, session, &message).map(|id| (link, id))
+        });
+        match opened {
+            Some(opened) => {
+                state.flows.insert(session, opened);
+            }
+            None => {
+                drop(state);
+                let failure = convert::errno(Errno::ECONNRESET, "the connection has ended");
+                self.later(move |this| this.pass(session, OutsideEvent::Closed(Some(failure))));
+            }
+        }
+    }
+
     fn write(&self, flow: FlowId, bytes: &[u8]) {
         self.with_flow(flow, |link, id| link.write(id, bytes));
     }

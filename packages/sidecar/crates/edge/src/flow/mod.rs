@@ -2,11 +2,14 @@
 //!
 //! ```text
 //! Connect ─► open.rs: judged, connected ─► pump.rs: bytes both ways ─► finish: Closed
+//!                                         └► attach.rs: a session of TLS has the socket
 //! ```
 //! The flow's future runs in its runtime's task. Messages of the sidecar and updates of the policy
 //! act on the flow directly, and wake the future. The end of a direction, and the end of the flow,
 //! are separate facts: each direction ends on its own. Next: `open.rs`, `pump.rs`.
 
+mod attach;
+mod first_bytes;
 mod open;
 mod peer;
 mod pump;
@@ -16,10 +19,15 @@ use crate::http::Binding;
 use crate::link::Slot;
 use crate::runtime::Runtime;
 use crate::serve::LinkFault;
+use crate::tls::TlsFlow;
+pub use attach::seen_by_session;
 use coldframe_edge_link::window::{ReceiveWindow, SendWindow};
 use coldframe_edge_link::{CloseReason, Denied, Event, Failure, FlowInfo, Refused, ToSidecar};
 use coldframe_egress::{Admission, Name, judge_again};
+use first_bytes::FirstBytes;
+use open::FilterRun;
 use peer::Peer;
+pub use pump::{FLUSH_TIME, Stop, pace};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
@@ -43,6 +51,15 @@ pub struct Flow {
 struct Inner {
     /// The stream to the peer, while the connection is established.
     stream: Option<Peer>,
+    /// The guest's first bytes are not judged.
+    first: Option<FirstBytes>,
+    /// A filter that has been started and that the future does not run yet.
+    filter: Option<FilterRun>,
+    /// The session of TLS over the connection. The session has the socket from the end of the
+    /// guest's bytes on.
+    session: Option<Rc<TlsFlow>>,
+    /// The name of the server that the session's client has sent.
+    server_name: Option<Option<String>>,
     /// The rules about HTTP and the secrets that apply to the flow.
     binding: Binding,
     /// The flow ended as by `close`, so that the filter may forward the last request.
@@ -154,6 +171,9 @@ impl Flow {
         inner.sidecar_closed = true;
         if reset {
             self.finish(&mut inner, None, CloseReason::Reset, Ending::Reset);
+        } else if inner.waits_for_session() {
+            // The session ends the flow after its last bytes.
+            inner.wake();
         } else if inner.stream.is_none() || inner.to_peer.is_empty() {
             self.finish(&mut inner, None, CloseReason::Closed, Ending::Fin);
         } else {
@@ -179,7 +199,11 @@ impl Flow {
             Ok(admission) => {
                 inner.admission = Some(admission);
                 let peer = admission.peer().address();
-                let binding = Binding::of(&current, &self.runtime.state.borrow(), peer, false);
+                if let Err(denied) = self.judge_name_again(&inner) {
+                    return self.refuse(&mut inner, denied);
+                }
+                let is_tls = inner.server_name.is_some();
+                let binding = Binding::of(&current, &self.runtime.state.borrow(), peer, is_tls);
                 if inner.established.is_some() && !inner.binding.may_become(&binding) {
                     // Half of a stream would have passed the former rules, or had a removed secret.
                     let host = inner.host.as_ref().map(|host| host.as_str().to_owned());
@@ -196,10 +220,15 @@ impl Flow {
 
     /// Ends an open flow that the policy refuses.
     fn refuse(&self, inner: &mut Inner, denied: Denied) {
+        let failure = self.refusal(denied);
+        self.finish(inner, Some(failure), CloseReason::Denied, Ending::Reset);
+    }
+
+    /// Reports a refusal. Returns the failure.
+    fn refusal(&self, denied: Denied) -> Failure {
         let what = Refused::Flow { flow: self.id, peer: self.peer };
         self.runtime.event(|| Event::Denied { refused: what, denied: denied.clone() });
-        let failure = describe::refusal(format_args!("the connection to {}", self.peer), denied);
-        self.finish(inner, Some(failure), CloseReason::Denied, Ending::Reset);
+        describe::refusal(format_args!("the connection to {}", self.peer), denied)
     }
 
     /// Wakes the flow's future.
@@ -219,7 +248,7 @@ impl Flow {
             flow: self.id,
             host: inner.host.as_ref().map(|host| host.as_str().to_owned()),
             peer: self.peer,
-            connected: inner.stream.is_some(),
+            connected: inner.stream.is_some() || inner.session.is_some(),
             sent: inner.sent,
             received: inner.received,
             age_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -240,7 +269,9 @@ impl Flow {
             // If the call fails, the socket is closed with a FIN.
             let _ = stream.set_zero_linger();
         }
-        inner.to_peer = VecDeque::new();
+        // The program sees the failure of the session.
+        let failure = if Self::cut_session(inner, failure.as_ref(), ending) { None } else { failure };
+        (inner.to_peer, inner.first) = (VecDeque::new(), None);
         let mut state = self.runtime.state.borrow_mut();
         state.flows.remove(&self.id);
         if inner.established.is_none() {

@@ -1,5 +1,6 @@
 //! The admission and the connection of a flow. Next: `pump.rs`.
 
+use super::first_bytes::FirstBytes;
 use super::peer::Peer;
 use super::{Ending, Flow};
 use crate::describe;
@@ -25,12 +26,11 @@ const PROBE_AFTER: Duration = Duration::from_secs(900);
 /// The largest number of expired pins that are renewed for one connection.
 const MAX_RENEWALS: u32 = 4;
 
-/// The bytes between a flow and its filter, in each direction.
-const FILTER_PIPE: usize = 64 << 10;
 /// The time in which the filter forwards the last request of a closed flow.
 const LINGER_TIME: Duration = Duration::from_secs(5);
 
-type FilterRun = Pin<Box<dyn Future<Output = Result<(), http::Fault>>>>;
+/// A running HTTP filter.
+pub(super) type FilterRun = Pin<Box<dyn Future<Output = Result<(), http::Fault>>>>;
 
 impl Flow {
     /// Runs the flow.
@@ -40,13 +40,11 @@ impl Flow {
             Either::Left((opened, _)) => opened,
             Either::Right(((), _)) => return,
         };
-        let mut filter = match opened {
+        match opened {
             Ok(stream) => self.establish(stream),
-            Err(failure) => {
-                self.cut(failure, CloseReason::Failed);
-                None
-            }
-        };
+            Err(failure) => self.cut(failure, CloseReason::Failed),
+        }
+        let mut filter: Option<FilterRun> = None;
         poll_fn(|cx| {
             if let Some(Poll::Ready(result)) = filter.as_mut().map(|filter| filter.as_mut().poll(cx)) {
                 filter = None;
@@ -54,7 +52,13 @@ impl Flow {
                     self.cut(describe::errno(libc::ECONNRESET), CloseReason::Failed);
                 }
             }
-            self.poll(cx)
+            let polled = self.poll(cx);
+            let started = self.inner.borrow_mut().filter.take();
+            if started.is_some() {
+                filter = started;
+                cx.waker().wake_by_ref();
+            }
+            polled
         })
         .await;
         // The guest may close its socket directly after a request. Every other end drops the filter
@@ -135,31 +139,24 @@ impl Flow {
         recorded.map_err(|_| self.runtime.limit("pins"))
     }
 
-    /// Begins to move bytes. Returns the filter of a flow whose requests are judged.
-    fn establish(&self, stream: TcpStream) -> Option<FilterRun> {
+    /// Begins to move bytes.
+    fn establish(&self, stream: TcpStream) {
         let mut inner = self.inner.borrow_mut();
         if inner.is_done {
-            return None;
+            return;
         }
         let addresses = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
         let (local, peer) = match addresses {
             Ok(addresses) => addresses,
             Err(error) => {
                 self.finish(&mut inner, Some(describe::io_error(&error)), CloseReason::Failed, Ending::Reset);
-                return None;
+                return;
             }
         };
         let current = self.runtime.cell.current();
         let checked = inner.admission.map_or(self.peer, |admission| admission.peer().address());
         inner.binding = Binding::of(&current, &self.runtime.state.borrow(), checked, false);
-        let mut filter: Option<FilterRun> = None;
-        if inner.binding.is_empty() {
-            inner.stream = Some(Peer::Socket(stream));
-        } else {
-            let (near, far) = tokio::io::duplex(FILTER_PIPE);
-            inner.stream = Some(Peer::Filter(near));
-            filter = Some(Box::pin(http::run(http::Context::plain(self.runtime.clone(), self.id, checked), far, stream)));
-        }
+        (inner.stream, inner.first) = (Some(Peer::Socket(stream)), Some(FirstBytes::default()));
         inner.established = Some(Instant::now());
         self.runtime.state.borrow_mut().connecting -= 1;
         self.runtime.shared.out.send(self.id, &ToSidecar::Connected { local, peer });
@@ -170,7 +167,6 @@ impl Flow {
             peer: self.peer,
             rule: rule.map(|rule| describe::rule(current.policy(), rule)),
         });
-        filter
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::{Ending, Flow, Inner};
 use crate::describe;
-use coldframe_edge_link::{CloseReason, MAX_DATA_BYTES, ToSidecar};
+use coldframe_edge_link::{CloseReason, Denied, Failure, MAX_DATA_BYTES, ToSidecar};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io::{self, IoSlice};
@@ -24,12 +24,21 @@ const UP: usize = 0;
 const DOWN: usize = 1;
 
 /// The end of a flow.
-enum Stop {
+pub enum Stop {
+    /// Both directions have ended.
     Ended,
+    /// The sidecar has closed the flow, and all bytes are sent.
     Closed,
+    /// The socket has failed.
     Failed(io::Error),
+    /// The peer has not received the last bytes in time.
     Idle,
+    /// The limit of bytes is reached.
     Exhausted,
+    /// The policy refuses the connection.
+    Denied(Denied),
+    /// The guest has sent a record that breaks the rules of a session.
+    Protocol,
 }
 
 impl Flow {
@@ -43,15 +52,23 @@ impl Flow {
             inner.waker = Some(cx.waker().clone());
         }
         let Err(stop) = self.pump(&mut inner, cx) else { return Poll::Pending };
-        let (failure, reason, ending) = match stop {
-            Stop::Ended => (None, CloseReason::Ended, Ending::Fin),
-            Stop::Closed => (None, CloseReason::Closed, Ending::Fin),
-            Stop::Failed(error) => (Some(describe::io_error(&error)), CloseReason::Failed, Ending::Reset),
-            Stop::Idle => (None, CloseReason::Idle, Ending::Reset),
-            Stop::Exhausted => (Some(self.runtime.limit("bytes")), CloseReason::Limit, Ending::Reset),
-        };
+        let (failure, reason, ending) = self.describe(stop);
         self.finish(&mut inner, failure, reason, ending);
         Poll::Ready(())
+    }
+
+    /// Describes the end of the flow, and reports a refusal.
+    pub(super) fn describe(&self, stop: Stop) -> (Option<Failure>, CloseReason, Ending) {
+        let reason = stop.reason();
+        let ending = if matches!(stop, Stop::Ended | Stop::Closed) { Ending::Fin } else { Ending::Reset };
+        let failure = match stop {
+            Stop::Ended | Stop::Closed | Stop::Idle => None,
+            Stop::Failed(error) => Some(describe::io_error(&error)),
+            Stop::Exhausted => Some(self.runtime.limit("bytes")),
+            Stop::Denied(denied) => Some(self.refusal(denied)),
+            Stop::Protocol => Some(describe::errno(libc::EPROTO)),
+        };
+        (failure, reason, ending)
     }
 
     fn pump(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Result<(), Stop> {
@@ -75,7 +92,8 @@ impl Flow {
 
     /// Writes bytes that have just arrived, if no other bytes wait. Returns the number of bytes.
     pub(super) fn write_now(&self, inner: &mut Inner, bytes: &[u8]) -> usize {
-        let Some(stream) = inner.stream.as_ref().filter(|_| inner.to_peer.is_empty()) else { return 0 };
+        let may_write = inner.to_peer.is_empty() && inner.first.is_none();
+        let Some(stream) = inner.stream.as_ref().filter(|_| may_write) else { return 0 };
         let now = Instant::now();
         let granted = self.runtime.state.borrow_mut().up.available(bytes.len() as u64, now).unwrap_or_default();
         let granted = bytes.get(..usize::try_from(granted).unwrap_or(usize::MAX)).unwrap_or(bytes);
@@ -101,6 +119,9 @@ impl Flow {
     }
 
     fn write(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Result<(), Stop> {
+        if !self.judge_first(inner)? {
+            return Ok(());
+        }
         while !inner.to_peer.is_empty() {
             let wanted = inner.to_peer.len();
             let Some(granted) =
@@ -128,6 +149,9 @@ impl Flow {
         if inner.to_peer.capacity() > MAX_DATA_BYTES {
             inner.to_peer = VecDeque::new();
         }
+        if inner.guest_ended && inner.session.is_some() {
+            return Self::hand_over(inner);
+        }
         if inner.guest_ended && !inner.fin_sent {
             let Some(stream) = inner.stream.as_mut() else { return Ok(()) };
             match Pin::new(stream).poll_shutdown(cx) {
@@ -141,6 +165,10 @@ impl Flow {
 
     fn read(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Result<(), Stop> {
         while !inner.peer_ended {
+            if inner.first.is_some() && !inner.binding.is_empty() {
+                // The filter, or a session, reads the bytes of the peer.
+                return self.peek(inner, cx);
+            }
             let left = usize::try_from(inner.outgoing.left()).unwrap_or(usize::MAX).min(MAX_DATA_BYTES);
             let granted = if left == 0 {
                 None
@@ -197,7 +225,7 @@ impl Flow {
 
 /// Returns how many of `wanted` bytes may be moved now. Returns `None`, and wakes the caller later,
 /// if none may.
-fn pace(
+pub fn pace(
     sleeping: &mut Option<Pin<Box<Sleep>>>,
     wanted: usize,
     cx: &mut Context<'_>,

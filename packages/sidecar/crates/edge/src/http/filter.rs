@@ -62,7 +62,6 @@ impl Context {
 
     /// Makes the facts of a flow with TLS. `server_name` is the name that the certificate of the
     /// peer has proved. The host of each request must be this name.
-    #[expect(dead_code, reason = "for the flows with TLS, which another part of the edge opens")]
     pub fn tls(runtime: Rc<Runtime>, flow: u32, peer: SocketAddr, server_name: Name) -> Self {
         Self { runtime, flow, peer, is_tls: true, server_name: Some(server_name) }
     }

@@ -27,6 +27,9 @@
 //!
 //! Next: `binding.rs`.
 
+/// The bytes between a flow and its filter, in each direction.
+pub const FILTER_PIPE: usize = 64 << 10;
+
 mod binding;
 mod body;
 mod credentials;
@@ -35,5 +38,5 @@ mod gate;
 mod judge;
 mod reply;
 
-pub use binding::Binding;
+pub use binding::{Binding, names_of};
 pub use filter::{Context, Fault, run};

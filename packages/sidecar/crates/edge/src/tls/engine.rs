@@ -1,19 +1,17 @@
 //! The state of a session: turns records of the guest into records for the guest. Next: `flow.rs`.
 
 use super::alerts;
+use super::output::Output;
 use super::provider;
-use super::records::{self, FromGuest, ToGuest};
+use super::records::FromGuest;
 use super::settings::{Choices, Parts, Refused, Settings};
 use super::tickets::Tickets;
 use super::verify::Roots;
 use rustls::server::{Accepted, Acceptor};
 use rustls::{Connection, Error, HandshakeKind};
 use serde_json::json;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::sync::Arc;
-
-/// The size of one read of plain bytes.
-const PIECE: usize = 16 << 10;
 
 /// A session.
 pub struct Engine {
@@ -24,6 +22,15 @@ pub struct Engine {
     is_secure: bool,
     /// The peer's `close_notify` has been reported.
     peer_ended: bool,
+    operator: Option<Operator>,
+}
+
+/// The operator's decision about the peer of a session, which the guest cannot change.
+struct Operator {
+    /// The name that the certificate of the peer must have.
+    name: String,
+    /// Whether the guest has not offered the protocol of the session.
+    hides_protocol: bool,
 }
 
 enum State {
@@ -45,51 +52,101 @@ pub struct Unexpected;
 impl Engine {
     /// Makes a session without settings.
     pub fn new(roots: Arc<Roots>, tickets: Arc<Tickets>) -> Self {
-        Self { roots, tickets, state: State::New, parts: None, is_secure: false, peer_ended: false }
+        Self { roots, tickets, state: State::New, parts: None, is_secure: false, peer_ended: false, operator: None }
     }
 
     /// Handles a record of the guest. Appends records for the guest to `out`.
-    pub fn handle(&mut self, kind: FromGuest, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Unexpected> {
+    pub fn handle(&mut self, kind: FromGuest, payload: &[u8], out: &mut Output) -> Result<(), Unexpected> {
         match (kind, &mut self.state) {
             // All bytes before this record have been handled.
-            (FromGuest::EncryptedEnd, _) => event(out, &json!({ "type": "ended" })),
+            (FromGuest::Pause | FromGuest::Resume, _) => return Err(Unexpected),
+            (FromGuest::EncryptedEnd, _) => out.event(&json!({ "type": "ended" })),
             (_, State::Failed) => {}
             (FromGuest::Start, State::New) => {
                 let settings = serde_json::from_slice(payload).map_err(|_| Unexpected)?;
                 self.start(settings, out);
             }
-            (FromGuest::Encrypted, State::Accepting(..)) => self.accept(payload, out),
-            (FromGuest::Encrypted, State::Paused(_, _, waiting)) => waiting.extend_from_slice(payload),
-            (FromGuest::Encrypted, State::Running(_)) => self.receive(payload, out),
+            (FromGuest::Encrypted, State::Accepting(..) | State::Paused(..) | State::Running(_)) => {
+                self.encrypted(payload, out);
+            }
             (FromGuest::Continue, State::Paused(..)) => {
                 let choices = serde_json::from_slice(payload).map_err(|_| Unexpected)?;
                 self.go_on(choices, out);
             }
-            (FromGuest::Plain, State::Running(connection)) => {
-                // The buffer has no limit, so that nothing fails. The guest's record is bounded.
-                let _ = connection.writer().write_all(payload);
-                flush(connection, out);
-                let count = u32::try_from(payload.len()).unwrap_or(u32::MAX);
-                records::write(out, ToGuest::Written, &count.to_le_bytes());
+            (FromGuest::Plain, State::Running(_)) => {
+                self.plain(payload, out);
+                out.written(payload.len());
             }
-            (FromGuest::PlainEnd, State::Running(connection)) => {
-                connection.send_close_notify();
-                flush(connection, out);
-                records::write(out, ToGuest::Written, &0_u32.to_le_bytes());
+            (FromGuest::PlainEnd, State::Running(_)) => {
+                self.plain_end(out);
+                out.written(0);
             }
             // The peer may end during the handshake.
             (FromGuest::PlainEnd, State::Accepting(..) | State::Paused(..)) => {
-                records::write(out, ToGuest::Written, &0_u32.to_le_bytes());
+                out.written(0);
             }
             _ => return Err(Unexpected),
         }
         if matches!(kind, FromGuest::Start | FromGuest::Encrypted | FromGuest::Continue) {
-            records::write(out, ToGuest::Handled, &[]);
+            out.handled();
         }
         Ok(())
     }
 
-    fn start(&mut self, settings: Settings, out: &mut Vec<u8>) {
+    /// Handles encrypted bytes of the peer.
+    pub fn encrypted(&mut self, payload: &[u8], out: &mut Output) {
+        match &mut self.state {
+            State::Accepting(..) => self.accept(payload, out),
+            State::Paused(_, _, waiting) => waiting.extend_from_slice(payload),
+            State::Running(_) => self.receive(payload, out),
+            State::New | State::Failed => {}
+        }
+    }
+
+    /// Returns whether the session can receive encrypted bytes now.
+    pub fn receives(&self) -> bool {
+        matches!(self.state, State::Accepting(..) | State::Running(_)) && !self.peer_ended
+    }
+
+    /// Returns whether the session has no settings.
+    pub fn is_new(&self) -> bool {
+        matches!(self.state, State::New)
+    }
+
+    /// Returns whether the handshake has ended with success.
+    pub fn is_secure(&self) -> bool {
+        self.is_secure
+    }
+
+    /// Returns whether the session has failed.
+    pub fn has_failed(&self) -> bool {
+        matches!(self.state, State::Failed)
+    }
+
+    /// Returns whether the peer has sent `close_notify`.
+    pub fn peer_ended(&self) -> bool {
+        self.peer_ended
+    }
+
+    /// Encrypts plain bytes for the peer. Has no effect before the session runs.
+    pub fn plain(&mut self, payload: &[u8], out: &mut Output) {
+        if let State::Running(connection) = &mut self.state {
+            // The buffer has no limit, so that nothing fails. The caller bounds the bytes.
+            let _ = connection.writer().write_all(payload);
+            out.flush(connection);
+        }
+    }
+
+    /// Sends `close_notify`. Has no effect before the session runs.
+    pub fn plain_end(&mut self, out: &mut Output) {
+        if let State::Running(connection) = &mut self.state {
+            connection.send_close_notify();
+            out.flush(connection);
+        }
+    }
+
+    /// Begins the session, once.
+    pub fn start(&mut self, settings: Settings, out: &mut Output) {
         if settings.is_server {
             self.state = State::Accepting(settings, Box::default());
             return;
@@ -103,14 +160,22 @@ impl Engine {
         }
     }
 
-    fn run(&mut self, mut connection: Connection, out: &mut Vec<u8>) {
+    /// Begins a client's session, once, whose plain bytes the HTTP filter judges. The operator's
+    /// authorities and `name` decide about the peer.
+    pub fn start_filtered(&mut self, mut settings: Settings, name: &str, out: &mut Output) {
+        let hides_protocol = settings.restrict();
+        self.operator = Some(Operator { name: name.to_owned(), hides_protocol });
+        self.start(settings, out);
+    }
+
+    fn run(&mut self, mut connection: Connection, out: &mut Output) {
         connection.set_buffer_limit(None);
-        flush(&mut connection, out);
+        out.flush(&mut connection);
         self.state = State::Running(Box::new(connection));
     }
 
     /// Reads the client's first message.
-    fn accept(&mut self, payload: &[u8], out: &mut Vec<u8>) {
+    fn accept(&mut self, payload: &[u8], out: &mut Output) {
         let State::Accepting(_, acceptor) = &mut self.state else { return };
         let mut rest = payload;
         while !rest.is_empty() {
@@ -123,7 +188,7 @@ impl Engine {
                 Err((error, mut alert)) => {
                     let mut bytes = Vec::new();
                     let _ = alert.write_all(&mut bytes);
-                    records::write(out, ToGuest::Encrypted, &bytes);
+                    out.encrypted(&bytes);
                     if payload.iter().take(5).all(|byte| byte.is_ascii_uppercase() || b" /".contains(byte)) {
                         return self.refuse("http request", out);
                     }
@@ -133,12 +198,12 @@ impl Engine {
         }
     }
 
-    fn accepted(&mut self, accepted: Accepted, rest: Vec<u8>, out: &mut Vec<u8>) {
+    fn accepted(&mut self, accepted: Accepted, rest: Vec<u8>, out: &mut Output) {
         let State::Accepting(settings, _) = std::mem::replace(&mut self.state, State::Failed) else { return };
         let hello = accepted.client_hello();
         let alpn: Option<Vec<String>> = hello.alpn().map(|names| names.map(text).collect());
         let event = json!({ "type": "hello", "serverName": hello.server_name(), "alpn": alpn });
-        records::write(out, ToGuest::Event, event.to_string().as_bytes());
+        out.event(&event);
         let pauses = settings.pauses;
         self.state = State::Paused(settings, Box::new(accepted), rest);
         if !pauses {
@@ -146,7 +211,7 @@ impl Engine {
         }
     }
 
-    fn go_on(&mut self, choices: Choices, out: &mut Vec<u8>) {
+    fn go_on(&mut self, choices: Choices, out: &mut Output) {
         let State::Paused(mut settings, accepted, rest) = std::mem::replace(&mut self.state, State::Failed) else { return };
         settings.choose(choices);
         let (config, parts) = match settings.server(&self.roots, &self.tickets) {
@@ -162,30 +227,30 @@ impl Engine {
             Err((error, mut alert)) => {
                 let mut bytes = Vec::new();
                 let _ = alert.write_all(&mut bytes);
-                records::write(out, ToGuest::Encrypted, &bytes);
+                out.encrypted(&bytes);
                 self.fail(&error, out);
             }
         }
     }
 
     /// Handles encrypted bytes of the peer.
-    fn receive(&mut self, payload: &[u8], out: &mut Vec<u8>) {
+    fn receive(&mut self, payload: &[u8], out: &mut Output) {
         let mut rest = payload;
         loop {
             let State::Running(connection) = &mut self.state else { return };
             // An empty slice would mean the end of the stream.
             let is_read = rest.is_empty() || connection.read_tls(&mut rest).is_ok();
             let processed = connection.process_new_packets();
-            flush(connection, out);
+            out.flush(connection);
             self.report(out);
             let State::Running(connection) = &mut self.state else { return };
-            take_plain(connection, out);
+            out.take_plain(connection);
             match processed {
                 Err(error) => return self.fail(&error, out),
                 Ok(state) => {
                     if state.peer_has_closed() && !self.peer_ended {
                         self.peer_ended = true;
-                        records::write(out, ToGuest::PlainEnd, &[]);
+                        out.plain_end();
                     }
                 }
             }
@@ -196,31 +261,43 @@ impl Engine {
     }
 
     /// Reports the end of the handshake, new tickets and secrets.
-    fn report(&mut self, out: &mut Vec<u8>) {
+    fn report(&mut self, out: &mut Output) {
         let (State::Running(connection), Some(parts)) = (&self.state, &self.parts) else { return };
         for line in parts.key_lines.iter().flat_map(|lines| lines.take()) {
-            event(out, &json!({ "type": "keylog", "line": line }));
+            out.event(&json!({ "type": "keylog", "line": line }));
         }
         if !self.is_secure && !connection.is_handshaking() {
+            let mut facts = facts(connection, &parts.roots);
+            if let Some(operator) = &self.operator {
+                let chain = connection.peer_certificates().unwrap_or_default();
+                if let Err(code) = parts.roots.verify_named(chain, &operator.name) {
+                    out.event(&json!({ "type": "error", "reason": "certificate verify failed", "code": code }));
+                    self.state = State::Failed;
+                    return;
+                }
+                if operator.hides_protocol {
+                    facts["alpn"] = serde_json::Value::Null;
+                }
+            }
             self.is_secure = true;
-            event(out, &facts(connection, &parts.roots));
+            out.event(&facts);
         }
         for number in parts.store.iter().flat_map(|store| store.take_new()) {
-            event(out, &json!({ "type": "session", "session": number }));
+            out.event(&json!({ "type": "session", "session": number }));
         }
     }
 
-    fn fail(&mut self, error: &Error, out: &mut Vec<u8>) {
+    fn fail(&mut self, error: &Error, out: &mut Output) {
         let text = error.to_string();
-        event(
-            out,
+        out.event(
             &json!({ "type": "error", "reason": alerts::reason(error), "alert": alerts::alert_number(error), "detail": text }),
         );
         self.state = State::Failed;
     }
 
-    fn refuse(&mut self, reason: Refused, out: &mut Vec<u8>) {
-        event(out, &json!({ "type": "error", "reason": reason }));
+    /// Ends the session with a reason in OpenSSL's words.
+    pub fn refuse(&mut self, reason: Refused, out: &mut Output) {
+        out.event(&json!({ "type": "error", "reason": reason }));
         self.state = State::Failed;
     }
 }
@@ -247,32 +324,6 @@ fn facts(connection: &Connection, roots: &Roots) -> serde_json::Value {
         "verified": verified.err(),
         "chain": chain.iter().map(|certificate| hex(certificate)).collect::<Vec<_>>(),
     })
-}
-
-fn event(out: &mut Vec<u8>, event: &serde_json::Value) {
-    records::write(out, ToGuest::Event, event.to_string().as_bytes());
-}
-
-/// Moves encrypted bytes to the guest.
-fn flush(connection: &mut Connection, out: &mut Vec<u8>) {
-    let mut bytes = Vec::new();
-    while connection.wants_write() {
-        // A vector accepts all bytes.
-        if !matches!(connection.write_tls(&mut bytes), Ok(1..)) {
-            break;
-        }
-    }
-    if !bytes.is_empty() {
-        records::write(out, ToGuest::Encrypted, &bytes);
-    }
-}
-
-/// Moves plain bytes to the guest.
-fn take_plain(connection: &mut Connection, out: &mut Vec<u8>) {
-    let mut piece = [0; PIECE];
-    while let Ok(count @ 1..) = connection.reader().read(&mut piece) {
-        records::write(out, ToGuest::Plain, piece.get(..count).unwrap_or_default());
-    }
 }
 
 /// Returns bytes as a text with a byte in each character.

@@ -3,9 +3,11 @@
 //! A session handles one record in a turn of its runtime's task. While records for the guest wait,
 //! no record of the guest is handled, and the guest gets no credit.
 
+use super::attached::Connection;
 use super::engine::Engine;
 use super::records::Reader;
 use crate::describe;
+use crate::flow::{Flow, Stop, seen_by_session};
 use crate::link::Slot;
 use crate::runtime::Runtime;
 use crate::serve::LinkFault;
@@ -16,9 +18,10 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+use tokio::net::TcpStream;
 
 /// The number of bytes for the guest from which on no record of the guest is handled.
-const OUT_WAITS: usize = 128 << 10;
+pub(super) const OUT_WAITS: usize = 128 << 10;
 
 /// A session's flow.
 pub struct TlsFlow {
@@ -27,29 +30,32 @@ pub struct TlsFlow {
     inner: RefCell<Inner>,
 }
 
-struct Inner {
+pub(super) struct Inner {
     waker: Option<Waker>,
-    engine: Engine,
+    pub(super) engine: Engine,
+    /// The connection of an attached session.
+    pub(super) connection: Option<Connection>,
     reader: Reader,
     /// The bytes of the guest that are not in `reader`.
-    input: VecDeque<u8>,
+    pub(super) input: VecDeque<u8>,
     /// The bytes for the guest.
-    out: VecDeque<u8>,
+    pub(super) out: VecDeque<u8>,
     incoming: ReceiveWindow,
     outgoing: SendWindow,
     guest_ended: bool,
-    sidecar_closed: bool,
+    pub(super) sidecar_closed: bool,
     is_done: bool,
 }
 
 impl TlsFlow {
-    /// Begins a session of a runtime.
-    pub fn start(id: u32, runtime: &Rc<Runtime>) -> Rc<Self> {
+    /// Begins a session of a runtime, over the connection of a flow if `flow` is present.
+    pub fn start(id: u32, runtime: &Rc<Runtime>, flow: Option<&Rc<Flow>>) -> Rc<Self> {
         let roots = runtime.roots();
         let mut state = runtime.state.borrow_mut();
         let inner = Inner {
             waker: None,
             engine: Engine::new(roots, state.tickets.clone()),
+            connection: flow.cloned().map(Connection::new),
             reader: Reader::default(),
             input: VecDeque::new(),
             out: VecDeque::new(),
@@ -106,8 +112,34 @@ impl TlsFlow {
         if std::mem::replace(&mut inner.sidecar_closed, true) {
             return Err(LinkFault::Rules("one Close"));
         }
-        self.finish(&mut inner, None);
+        if inner.connection.is_some() {
+            // The bytes for the peer are written first.
+            inner.wake();
+        } else {
+            self.finish(&mut inner, None);
+        }
         Ok(())
+    }
+
+    /// Gives an attached session the socket of its connection.
+    pub fn set_socket(&self, socket: TcpStream) {
+        let mut inner = self.inner.borrow_mut();
+        if let Some(connection) = &mut inner.connection {
+            connection.set_socket(socket);
+        }
+        inner.wake();
+    }
+
+    /// Ends an attached session, because the flow of its connection ends.
+    pub fn cut_with_connection(&self, failure: Option<Failure>, reset: bool) {
+        let mut inner = self.inner.borrow_mut();
+        let connection = inner.connection.take();
+        if let Some(mut connection) = connection.filter(|_| reset) {
+            connection.reset();
+        }
+        let failure = failure.unwrap_or_else(|| describe::errno(libc::ECONNRESET));
+        let failure = seen_by_session(failure, inner.engine.is_secure());
+        self.finish(&mut inner, Some(failure));
     }
 
     /// Ends the flow with a failure.
@@ -123,6 +155,9 @@ impl TlsFlow {
         if !inner.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
             inner.waker = Some(cx.waker().clone());
         }
+        if inner.connection.is_some() {
+            return self.poll_attached(&mut inner, cx);
+        }
         if self.send(&mut inner, cx).is_pending() || inner.out.len() >= OUT_WAITS {
             return Poll::Pending;
         }
@@ -133,7 +168,7 @@ impl TlsFlow {
                 Poll::Pending
             }
             Ok(false) => Poll::Pending,
-            Err(()) => {
+            Err(_) => {
                 self.finish(&mut inner, Some(describe::errno(libc::EPROTO)));
                 Poll::Ready(())
             }
@@ -142,28 +177,30 @@ impl TlsFlow {
 
     /// Handles the guest's next record. Returns false if no bytes wait, and an error for a record
     /// that breaks the rules.
-    fn step(&self, inner: &mut Inner) -> Result<bool, ()> {
+    pub(super) fn step(&self, inner: &mut Inner) -> Result<bool, Stop> {
         if inner.input.is_empty() {
             return Ok(false);
         }
-        let missing = inner.reader.missing().map_err(|_| ())?;
+        let missing = inner.reader.missing().map_err(|_| Stop::Protocol)?;
         let count = missing.min(inner.input.len());
         let bytes: Vec<u8> = inner.input.drain(..count).collect();
         inner.reader.add(&bytes);
         if let Some(credit) = inner.incoming.consume(count as u64) {
             self.runtime.shared.out.send(self.id, &ToSidecar::Credit { bytes: credit });
         }
-        inner.reader.missing().map_err(|_| ())?;
+        inner.reader.missing().map_err(|_| Stop::Protocol)?;
         if let Some((kind, payload)) = inner.reader.take() {
-            let mut out = Vec::new();
-            inner.engine.handle(kind, &payload, &mut out).map_err(|_| ())?;
-            inner.out.extend(out);
+            let mut out = inner.connection.as_ref().map(Connection::output).unwrap_or_default();
+            if let Some((kind, payload)) = Self::take_record(inner, kind, &payload, &mut out)? {
+                inner.engine.handle(kind, payload, &mut out).map_err(|_| Stop::Protocol)?;
+            }
+            Self::keep(inner, out);
         }
         Ok(true)
     }
 
     /// Sends bytes to the guest. Returns `Pending` if the link has no space.
-    fn send(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn send(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             let left = usize::try_from(inner.outgoing.left()).unwrap_or(usize::MAX).min(inner.out.len());
             if left == 0 {
@@ -185,7 +222,7 @@ impl TlsFlow {
         }
     }
 
-    fn finish(&self, inner: &mut Inner, failure: Option<Failure>) {
+    pub(super) fn finish(&self, inner: &mut Inner, failure: Option<Failure>) {
         if std::mem::replace(&mut inner.is_done, true) {
             return;
         }

@@ -15,8 +15,11 @@
 //! `engine.rs`, `flow.rs`.
 
 mod alerts;
+mod attached;
 mod engine;
+mod filtered;
 mod flow;
+mod output;
 mod provider;
 mod records;
 mod settings;

@@ -20,8 +20,13 @@ pub enum FromGuest {
     PlainEnd,
     /// The choices of a server after the event `hello`, as JSON.
     Continue,
-    /// The peer sends no further encrypted bytes. The event `ended` is the reply.
+    /// The peer sends no further encrypted bytes. The event `ended` is the reply. In an attached
+    /// session, the guest has passed all bytes that arrived before the session. No reply follows.
     EncryptedEnd,
+    /// The guest reads no plain bytes. Only in an attached session.
+    Pause,
+    /// The guest reads plain bytes again. Only in an attached session.
+    Resume,
 }
 
 /// A kind of record to the guest.
@@ -52,6 +57,8 @@ impl FromGuest {
             4 => Self::PlainEnd,
             5 => Self::Continue,
             6 => Self::EncryptedEnd,
+            7 => Self::Pause,
+            8 => Self::Resume,
             _ => return None,
         })
     }

@@ -16,6 +16,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The largest number of lines of the key log that wait.
 const MAX_KEY_LINES: usize = 64;
+/// The protocol of filtered sessions.
+const HTTP: &str = "http/1.1";
 
 /// A certificate with its chain, and its key.
 #[derive(Debug, Clone, Deserialize)]
@@ -115,6 +117,20 @@ impl Settings {
         if choices.ca.is_some() {
             self.ca = choices.ca;
         }
+    }
+
+    /// Returns the name of the server that a client sends.
+    pub fn server_name(&self) -> Option<&str> {
+        self.server_name.as_deref()
+    }
+
+    /// Removes the settings that would take the decision about the peer, or the plain bytes, from
+    /// the operator. The only protocol is HTTP/1.1. Returns whether the guest has not offered this
+    /// protocol.
+    pub fn restrict(&mut self) -> bool {
+        let hides_protocol = !self.alpn.iter().any(|name| name == HTTP);
+        (self.alpn, self.ca, self.key_log) = (vec![HTTP.to_owned()], None, false);
+        hides_protocol
     }
 
     fn roots(&self, default: &Arc<Roots>) -> Arc<Roots> {

@@ -1,6 +1,7 @@
 //! Sessions of two guests in one process, whose encrypted bytes the test moves.
 
 use super::engine::{Engine, Unexpected};
+use super::output::Output;
 use super::records::{FromGuest, HEAD_BYTES, Malformed, Reader, ToGuest};
 use super::tickets::Tickets;
 use super::verify::Roots;
@@ -28,9 +29,9 @@ impl Side {
     }
 
     fn send(&mut self, kind: FromGuest, payload: &[u8]) {
-        let mut out = Vec::new();
+        let mut out = Output::default();
         self.engine.handle(kind, payload, &mut out).unwrap();
-        let mut rest = out.as_slice();
+        let mut rest = out.records.as_slice();
         while let Some((&[kind, a, b, c], after)) = rest.split_first_chunk::<HEAD_BYTES>() {
             let (payload, after) = after.split_at(u32::from_le_bytes([a, b, c, 0]) as usize);
             rest = after;
@@ -237,7 +238,7 @@ fn failures_have_the_reasons_of_openssl() {
 #[test]
 fn a_record_in_the_wrong_state_is_refused() {
     let mut engine = Engine::new(Arc::default(), Arc::default());
-    let mut out = Vec::new();
+    let mut out = Output::default();
     assert_eq!(engine.handle(FromGuest::Plain, b"x", &mut out), Err(Unexpected));
     assert_eq!(engine.handle(FromGuest::Start, b"{\"unknown\":1}", &mut out), Err(Unexpected));
     assert_eq!(engine.handle(FromGuest::Start, b"{}", &mut out), Ok(()));
@@ -275,7 +276,7 @@ proptest! {
     #[test]
     fn hostile_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..600), is_server: bool) {
         let mut engine = Engine::new(Arc::default(), Arc::default());
-        let mut out = Vec::new();
+        let mut out = Output::default();
         engine.handle(FromGuest::Start, json!({ "isServer": is_server }).to_string().as_bytes(), &mut out).unwrap();
         let _ = engine.handle(FromGuest::Encrypted, &bytes, &mut out);
         let _ = engine.handle(FromGuest::PlainEnd, &[], &mut out);

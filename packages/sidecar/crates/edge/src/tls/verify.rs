@@ -4,7 +4,7 @@
 
 use super::provider;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::verify_server_cert_signed_by_trust_anchor;
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -70,6 +70,16 @@ impl Roots {
             Err(Error::InvalidCertificate(CertificateError::Other(_))) if self.certificates.contains(own) => Ok(()),
             Err(error) => Err(code(&error, chain)),
         }
+    }
+
+    /// Verifies a chain like [`Self::verify`], and the name of the peer.
+    pub fn verify_named(&self, chain: &[CertificateDer<'_>], name: &str) -> Result<(), &'static str> {
+        self.verify(chain)?;
+        let wrong_name = "ERR_TLS_CERT_ALTNAME_INVALID";
+        let own = chain.first().ok_or(wrong_name)?;
+        let parsed = ParsedCertificate::try_from(own).map_err(|_| wrong_name)?;
+        let name = ServerName::try_from(name).map_err(|_| wrong_name)?;
+        verify_server_name(&parsed, &name).map_err(|_| wrong_name)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{current, name, options, texts, with_host};
 use crate::{
     Connect, Current, Decision, EgressOptions, Family, HostFacts, InvalidUrl, Outside, PinSet, Policy, check, judge_again,
-    judge_connect,
+    judge_connect, judge_server_name,
 };
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -171,4 +171,41 @@ fn a_dry_run_decides_about_urls_as_a_guest_would() {
     assert_eq!(reason("redis://api.example"), Err(InvalidUrl::Port));
     let closed = Current::new(Policy::default(), crate::HostNetwork::default());
     assert!(matches!(check(&closed, &pins, "https://8.8.4.4", "GET", now), Ok(Decision::Refused { .. })));
+}
+
+#[test]
+fn a_server_name_is_judged_by_the_names_of_the_address() {
+    let now = Instant::now();
+    let mut all = options(&["api.example:443", "8.8.8.0/24:443"], &["denied.example"], &[]);
+    all.http = vec![crate::HttpRule { host: "rules.example".to_owned(), ..crate::HttpRule::default() }];
+    let current = current(all);
+    let mut pins = PinSet::default();
+    pin(&mut pins, "api.example", &["9.9.9.9"], now);
+    pin(&mut pins, "other.example", &["9.9.9.9"], now);
+    pin(&mut pins, "rules.example", &["8.8.8.7"], now);
+    let judged = |peer: &str, sent: Option<&str>| {
+        let peer: SocketAddr = peer.parse().unwrap();
+        let names: Vec<_> = pins.names_of(peer.ip(), now).map(|(name, _)| name).collect();
+        let sent = sent.map(name);
+        judge_server_name(&current, names.into_iter(), peer, sent.as_ref()).map_err(|rule| rule.is_some())
+    };
+    let cases = [
+        ("9.9.9.9:443", Some("api.example"), Ok(())),
+        // Pinned and not allowed, allowed at another port, and not pinned.
+        ("9.9.9.9:443", Some("other.example"), Err(false)),
+        ("9.9.9.9:444", Some("api.example"), Err(false)),
+        ("9.9.9.9:443", Some("www.example"), Err(false)),
+        ("9.9.9.9:443", None, Err(false)),
+        ("9.9.9.9:443", Some("denied.example"), Err(true)),
+        // A rule about the address admits each name that no rule denies.
+        ("8.8.8.8:443", Some("www.example"), Ok(())),
+        ("8.8.8.8:443", None, Ok(())),
+        ("8.8.8.8:443", Some("denied.example"), Err(true)),
+        // The rules about HTTP would not apply to this address.
+        ("8.8.8.8:443", Some("rules.example"), Err(false)),
+        ("8.8.8.7:443", Some("rules.example"), Ok(())),
+    ];
+    for (peer, sent, expected) in cases {
+        assert_eq!(judged(peer, sent), expected, "{peer} {sent:?}");
+    }
 }

@@ -69,6 +69,7 @@ pub(crate) fn call(program: &Arc<dyn Caller>, call: SocketCall, arguments: &mut 
         SocketCall::Query => outside::query(program, arguments),
         SocketCall::CancelLookUp => outside::cancel_look_up(program, arguments),
         SocketCall::OpenTls => outside::open_tls(process),
+        SocketCall::AttachTls => outside::attach_tls(process, process.socket(arguments)?),
         SocketCall::Explain => outside::explain(process, process.socket(arguments)?, arguments),
     }
 }

@@ -25,6 +25,7 @@ enum Asked {
     Cancel(LookUpId),
     Connect(FlowId, SocketAddr),
     OpenTls(FlowId),
+    AttachTls(FlowId, FlowId),
     Write(FlowId, Vec<u8>),
     End(FlowId),
     Credit(FlowId, u64),
@@ -56,6 +57,9 @@ impl Outside for Calls {
     }
     fn open_tls(&self, flow: FlowId) {
         self.send(Asked::OpenTls(flow));
+    }
+    fn attach_tls(&self, session: FlowId, connection: FlowId) {
+        self.send(Asked::AttachTls(session, connection));
     }
     fn write(&self, flow: FlowId, bytes: &[u8]) {
         self.send(Asked::Write(flow, bytes.to_vec()));
@@ -214,6 +218,7 @@ impl Server {
                 }
                 Asked::Cancel(id) => self.log.push(format!("cancel {id}")),
                 Asked::Connect(flow, peer) => self.connect(flow, peer),
+                Asked::AttachTls(session, connection) => self.log.push(format!("tls {session} over {connection}")),
                 Asked::OpenTls(flow) => self.log.push(format!("tls {flow}")),
                 Asked::Write(flow, bytes) => self.receive(flow, &bytes),
                 Asked::End(flow) => self.end(flow),

@@ -33,6 +33,16 @@ pub(in crate::net) fn open_tls(process: &Process) -> Answer {
     process.install_socket(id).map(Fd::answer)
 }
 
+/// Opens a session of TLS that is attached to the connection of `socket`. Returns its descriptor.
+/// Fails like [`SocketState::attach_tls`].
+pub(in crate::net) fn attach_tls(process: &Process, socket: SocketId) -> Answer {
+    if !process.files.descriptors.lock().has_room() {
+        return Err(Errno::EMFILE);
+    }
+    let id = process.kernel.sockets.with(|state| state.attach_tls(socket))?;
+    process.install_socket(id).map(Fd::answer)
+}
+
 /// Looks up the addresses of a name. Returns 0 if the name means the guest's machine, else an
 /// operation. Fails with `ENOENT` for a name that never exists. Fails with `EACCES` without the
 /// permission, and if nothing outside can be reached.

@@ -32,6 +32,17 @@ pub(super) struct Flow {
     /// The id. `None` after the flow has ended outside.
     pub(super) id: Option<FlowId>,
     pub(super) link: Link,
+    pub(super) kind: FlowKind,
+}
+
+/// The use of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FlowKind {
+    Connection,
+    /// A connection with a session. Both directions end soon, and the flow stays open for the
+    /// session until the program closes its socket.
+    ConnectionOfSession,
+    Session,
 }
 
 /// The far end of a flow.
@@ -78,15 +89,47 @@ impl SocketState {
     /// Opens a session of TLS. Returns the program's socket. Fails with `EACCES` without an
     /// implementation, and with `ENFILE` at the limit of sockets.
     pub(super) fn open_tls(&mut self) -> Result<SocketId, Errno> {
+        self.open_session(|outside, session| outside.open_tls(session))
+    }
+
+    /// Opens a session of TLS over the connection of `socket`. Returns the program's socket of the
+    /// session. Fails with `ENOTCONN` if the socket has no connection to the outside that is open
+    /// in the sending direction, with `EALREADY` if the connection has a session, and like
+    /// [`Self::open_tls`].
+    pub(super) fn attach_tls(&mut self, socket: SocketId) -> Result<SocketId, Errno> {
+        let end = match &self.network.get(socket)?.role {
+            Role::Connected(Stream { peer: Some(peer), shut: false, broken: false, .. }) => *peer,
+            _ => return Err(Errno::ENOTCONN),
+        };
+        let Some(Flow { id: Some(connection), kind, .. }) = self.outside.ends.get(&end) else { return Err(Errno::ENOTCONN) };
+        let connection = *connection;
+        match kind {
+            FlowKind::Connection => {}
+            FlowKind::ConnectionOfSession => return Err(Errno::EALREADY),
+            FlowKind::Session => return Err(Errno::ENOTCONN),
+        }
+        let session = self.open_session(|outside, session| outside.attach_tls(session, connection))?;
+        if let Some(flow) = self.outside.ends.get_mut(&end) {
+            flow.kind = FlowKind::ConnectionOfSession;
+        }
+        Ok(session)
+    }
+
+    /// Opens a session with the method of [`Outside`] that `begin` calls.
+    fn open_session(&mut self, begin: impl FnOnce(&dyn Outside, FlowId)) -> Result<SocketId, Errno> {
         let outside = self.outside.outside.clone().ok_or(Errno::EACCES)?;
         let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let socket = self.network.add(Socket::new(Domain::V4, Role::Fresh))?;
         let flow = self.begin_flow(socket, Address::Ip(nowhere.ip(), 0)).inspect_err(|_| {
             let _ = self.network.close(socket, false);
         })?;
-        outside.open_tls(flow);
+        begin(&*outside, flow);
         if self.flow_opened(flow, nowhere).is_err() {
             self.reset_flow(flow);
+        } else if let Some(FlowPlace::Open(end)) = self.outside.flows.get(&flow)
+            && let Some(flow) = self.outside.ends.get_mut(end)
+        {
+            flow.kind = FlowKind::Session;
         }
         Ok(socket)
     }
@@ -155,7 +198,7 @@ impl SocketState {
         let FlowPlace::Opening(socket, remote) = place else { return Err(Violation) };
         let end = self.network.open_flow(*socket, remote.clone(), local).map_err(|_| Violation)?;
         *place = FlowPlace::Open(end);
-        self.outside.ends.insert(end, Flow { id: Some(id), link: Link::default() });
+        self.outside.ends.insert(end, Flow { id: Some(id), link: Link::default(), kind: FlowKind::Connection });
         self.pump_flow(end);
         Ok(())
     }
@@ -172,7 +215,11 @@ impl SocketState {
                 if let Some(flow) = self.outside.ends.get_mut(&end) {
                     (flow.id, flow.link.ends) = (None, true);
                     if let Some(failure) = failure {
-                        self.network.break_flow(end, failures::of_open_connection(failure));
+                        let (errno, explanation) = match flow.kind {
+                            FlowKind::Session => failures::of_connection(failure),
+                            _ => (failures::of_open_connection(failure), None),
+                        };
+                        self.network.break_flow(end, errno, explanation);
                     }
                 }
                 self.pump_flow(end);
@@ -295,7 +342,7 @@ impl Flow {
         if self.link.pull(network, end, &far).is_err() {
             return MoveResult::Ended { reset: true };
         }
-        if self.link.ended && self.link.shut {
+        if self.link.ended && self.link.shut && self.kind != FlowKind::ConnectionOfSession {
             return MoveResult::Ended { reset: false };
         }
         MoveResult::Waits(self.link.awaited(network, end))
@@ -350,13 +397,13 @@ impl Network {
 
     /// Makes the program's calls on a flow fail with `error`, after the program has read all bytes.
     /// The bytes that the program has written and that were not sent are lost.
-    fn break_flow(&mut self, end: SocketId, error: Errno) {
+    fn break_flow(&mut self, end: SocketId, error: Errno, explanation: Option<Box<str>>) {
         let Ok(Socket { role: Role::Connected(stream), .. }) = self.get_mut(end) else { return };
         let (lost, peer) = (std::mem::take(&mut stream.incoming).len(), stream.peer);
         self.count_buffered(0, lost);
         let Some(peer) = peer else { return };
         if let Ok(socket) = self.get_mut(peer) {
-            socket.error = Some(error);
+            (socket.error, socket.explanation) = (Some(error), explanation);
             if let Role::Connected(stream) = &mut socket.role {
                 stream.broken = true;
             }

@@ -26,7 +26,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub(super) use calls::{cancel_look_up, connect, explain, look_up, open_tls, query};
+pub(super) use calls::{attach_tls, cancel_look_up, connect, explain, look_up, open_tls, query};
 
 use crate::ids::SocketId;
 use crate::outside::{FlowId, LookUpId, Outside};

@@ -15,6 +15,7 @@ pub(crate) enum Asked {
     Cancel(LookUpId),
     Connect(FlowId, SocketAddr),
     OpenTls(FlowId),
+    AttachTls(FlowId, FlowId),
     Write(FlowId, Vec<u8>),
     End(FlowId),
     Credit(FlowId, u64),
@@ -51,6 +52,10 @@ impl Outside for FakeOutside {
 
     fn open_tls(&self, flow: FlowId) {
         self.0.lock().push(Asked::OpenTls(flow));
+    }
+
+    fn attach_tls(&self, session: FlowId, connection: FlowId) {
+        self.0.lock().push(Asked::AttachTls(session, connection));
     }
 
     fn write(&self, flow: FlowId, bytes: &[u8]) {
@@ -91,7 +96,7 @@ impl FlowRules {
     pub(crate) fn check(&mut self, asked: Vec<Asked>) {
         for asked in asked {
             match asked {
-                Asked::Connect(flow, _) | Asked::OpenTls(flow) => {
+                Asked::Connect(flow, _) | Asked::OpenTls(flow) | Asked::AttachTls(flow, _) => {
                     assert!(self.0.insert(flow, Seen::default()).is_none(), "a number twice")
                 }
                 Asked::Write(flow, bytes) => {

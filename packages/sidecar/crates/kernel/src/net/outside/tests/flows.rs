@@ -232,3 +232,50 @@ fn a_kernel_that_replaces_another_continues_the_numbers() {
     after.outside_event(FLOW, OutsideEvent::Connected { local: local(), peer: peer() });
     assert_eq!((after.outside_counts(), before.outside.take()), ((1, 0), vec![]));
 }
+
+#[test]
+fn an_attached_session_keeps_its_connection_open_after_both_ends() {
+    let table = Table::open();
+    table.outside.take();
+    assert_eq!(table.write(b"STARTTLS"), Ok(8));
+    table.event(OutsideEvent::Data(b"early"));
+    let session = table.sockets.with(|state| state.attach_tls(table.socket)).expect("an open connection");
+    let flow = FlowId::new(2);
+    assert_eq!(table.outside.take(), [Asked::Write(FLOW, b"STARTTLS".to_vec()), Asked::AttachTls(flow, FLOW)]);
+    let again = table.sockets.with(|state| state.attach_tls(table.socket));
+    assert_eq!(again, Err(Errno::EALREADY));
+    let nested = table.sockets.with(|state| state.attach_tls(session));
+    assert_eq!(nested, Err(Errno::ENOTCONN));
+    // The hand-over: both directions of the connection end, after the bytes in flight.
+    table.event(OutsideEvent::End);
+    assert_eq!(table.shutdown(), Ok(()));
+    assert_eq!((table.read(), table.read()), (Ok(b"early".to_vec()), Ok(Vec::new())));
+    assert_eq!(table.outside.take(), [Asked::End(FLOW)]);
+    table.sockets.outside_event(flow, OutsideEvent::Data(b"record"));
+    let mut bytes = [0; 9];
+    assert_eq!(table.sockets.read(session, &mut bytes), Ok(6));
+    // The connection ends with the program's socket.
+    table.close(false);
+    assert_eq!(table.outside.take(), [Asked::Close(FLOW, false)]);
+    let denied = OutsideFailureKind::Denied { reason: "sni".to_owned(), rule: None };
+    let failure = OutsideFailure { kind: denied, message: String::new() };
+    table.sockets.outside_event(flow, OutsideEvent::Closed(Some(failure)));
+    assert_eq!(table.sockets.read(session, &mut bytes), Err(Errno::EACCES));
+    let explained = table.sockets.with(|state| Ok(state.network.get_mut(session)?.explanation.take()));
+    assert!(explained.is_ok_and(|text| text.is_some_and(|text| text.contains("sni"))));
+}
+
+#[test]
+fn a_session_is_attached_only_to_an_open_connection() {
+    let table = Table::opening();
+    let attach = |table: &Table, socket| table.sockets.with(|state| state.attach_tls(socket));
+    assert_eq!(attach(&table, table.socket), Err(Errno::ENOTCONN), "opening");
+    let table = Table::open();
+    assert_eq!(table.shutdown(), Ok(()));
+    assert_eq!(attach(&table, table.socket), Err(Errno::ENOTCONN), "ended by the program");
+    let table = Table::open();
+    table.event(OutsideEvent::Closed(None));
+    assert_eq!(attach(&table, table.socket), Err(Errno::ENOTCONN), "ended outside");
+    let local = stream(&table.sockets, Domain::V4);
+    assert_eq!(attach(&table, local), Err(Errno::ENOTCONN), "not connected");
+}

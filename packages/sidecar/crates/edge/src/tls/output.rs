@@ -1,0 +1,97 @@
+//! The results of a session: records for the guest, and the bytes of an attached session that do not
+//! pass the guest. Next: `engine.rs`.
+
+use super::records::{self, ToGuest};
+use rustls::Connection;
+use std::io::Read;
+
+/// The size of one read of plain bytes.
+const PIECE: usize = 16 << 10;
+
+/// The receiver of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Route {
+    /// The guest, in records.
+    #[default]
+    Guest,
+    /// The edge itself.
+    Edge,
+}
+
+/// The results of a step of a session.
+#[derive(Debug, Default)]
+pub struct Output {
+    /// The records for the guest.
+    pub records: Vec<u8>,
+    /// The encrypted bytes for the peer, if the edge moves these bytes.
+    pub to_peer: Vec<u8>,
+    /// The plain bytes of the peer, if the HTTP filter receives these bytes.
+    pub to_filter: Vec<u8>,
+    /// The receiver of encrypted bytes for the peer.
+    pub encrypted_to: Route,
+    /// The receiver of plain bytes of the peer.
+    pub plain_to: Route,
+}
+
+impl Output {
+    /// Appends a record for the guest.
+    pub fn record(&mut self, kind: ToGuest, payload: &[u8]) {
+        records::write(&mut self.records, kind, payload);
+    }
+
+    /// Appends an event for the guest.
+    pub fn event(&mut self, event: &serde_json::Value) {
+        self.record(ToGuest::Event, event.to_string().as_bytes());
+    }
+
+    /// Reports that plain bytes of the guest are encrypted.
+    pub fn written(&mut self, count: usize) {
+        self.record(ToGuest::Written, &u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+    }
+
+    /// Reports that a record of the guest is handled.
+    pub fn handled(&mut self) {
+        self.record(ToGuest::Handled, &[]);
+    }
+
+    /// Appends encrypted bytes for the peer.
+    pub fn encrypted(&mut self, bytes: &[u8]) {
+        match self.encrypted_to {
+            Route::Guest if bytes.is_empty() => {}
+            Route::Guest => self.record(ToGuest::Encrypted, bytes),
+            Route::Edge => self.to_peer.extend_from_slice(bytes),
+        }
+    }
+
+    /// Reports that the peer has ended its plain bytes. The filter notices the end itself.
+    pub fn plain_end(&mut self) {
+        if self.plain_to == Route::Guest {
+            self.record(ToGuest::PlainEnd, &[]);
+        }
+    }
+
+    /// Takes the encrypted bytes of a session.
+    pub fn flush(&mut self, connection: &mut Connection) {
+        let mut bytes = Vec::new();
+        let target = if self.encrypted_to == Route::Edge { &mut self.to_peer } else { &mut bytes };
+        while connection.wants_write() {
+            // A vector accepts all bytes.
+            if !matches!(connection.write_tls(target), Ok(1..)) {
+                break;
+            }
+        }
+        self.encrypted(&bytes);
+    }
+
+    /// Takes the plain bytes of a session.
+    pub fn take_plain(&mut self, connection: &mut Connection) {
+        let mut piece = [0; PIECE];
+        while let Ok(count @ 1..) = connection.reader().read(&mut piece) {
+            let bytes = piece.get(..count).unwrap_or_default();
+            match self.plain_to {
+                Route::Guest => self.record(ToGuest::Plain, bytes),
+                Route::Edge => self.to_filter.extend_from_slice(bytes),
+            }
+        }
+    }
+}
