@@ -76,6 +76,8 @@ export interface NetworkRequestEvent extends AnyEvent {
   readonly status: number;
   /** The names of the secrets whose values the request contained. */
   readonly secrets: readonly string[];
+  /** The names of the secrets whose placeholder was in the request in a place without effect. */
+  readonly placeholders: readonly string[];
   /** The reason of a denial. Absent if the response is the host's. */
   readonly reason?: string;
   /** The rule that denied, such as `http[0]`. */

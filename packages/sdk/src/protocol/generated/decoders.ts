@@ -300,6 +300,7 @@ export function outsideEvent(value: unknown, at: string): OutsideEvent {
   if (map['path'] !== undefined) text(map, at, 'path');
   if (map['status'] !== undefined) natural(map, at, 'status');
   if (map['secrets'] !== undefined) texts(map, at, 'secrets');
+  if (map['placeholders'] !== undefined) texts(map, at, 'placeholders');
   return map as unknown as OutsideEvent;
 }
 

@@ -695,6 +695,8 @@ export interface OutsideEvent {
   status?: number | undefined;
   /** The names of the secrets whose values the request contained. */
   secrets?: string[] | undefined;
+  /** The names of the secrets whose placeholder is in the request in a place without effect. */
+  placeholders?: string[] | undefined;
 }
 
 /** Whether an operation is allowed. */

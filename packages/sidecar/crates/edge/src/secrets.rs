@@ -107,9 +107,8 @@ pub fn put(runtime: &Runtime, key: &[u8; KEY_BYTES], sealed: &[u8]) -> Result<()
 
 /// Returns the value or the reason of its absence. An error has no part of the value.
 fn parse(value: &SealedValue<'_>) -> Result<Result<Credential, Absence>, Failure> {
-    let invalid = |fault: coldframe_secrets::InvalidValue| {
-        describe::invalid(&format!("secrets.{}", value.name), &fault.to_string(), "another value")
-    };
+    let invalid =
+        |fault: coldframe_secrets::InvalidValue| describe::invalid(&format!("secrets.{}", value.name), fault, "another value");
     match (value.state, value.parts.as_slice()) {
         (ValueState::Missing, _) => Ok(Err(Absence::Missing)),
         (ValueState::Unavailable, _) => Ok(Err(Absence::Unavailable)),
@@ -139,11 +138,11 @@ fn secret(entry: &SecretEntry) -> Result<Secret, Failure> {
         None => Ok(Place::defaults()),
     };
     Ok(Secret {
-        placeholder: placeholder.map_err(|fault| describe::invalid(&what("placeholder"), &fault.to_string(), ""))?,
+        placeholder: placeholder.map_err(|fault| describe::invalid(&what("placeholder"), fault, ""))?,
         value: None,
         absence: Absence::Pending,
-        hosts: hosts.map_err(|fault| describe::invalid(&what("hosts"), &fault.to_string(), ""))?,
-        places: places.map_err(|fault| describe::invalid(&what("in"), &fault.to_string(), ""))?,
+        hosts: hosts.map_err(|fault| describe::invalid(&what("hosts"), fault, ""))?,
+        places: places.map_err(|fault| describe::invalid(&what("in"), fault, ""))?,
         insecure: entry.insecure,
         signs: entry.sign.as_ref().map(|sign| Signing { region: sign.region.clone(), service: sign.service.clone() }),
     })
@@ -155,5 +154,5 @@ fn secret(entry: &SecretEntry) -> Result<Secret, Failure> {
 /// Returns the first wrong secret. The former secrets stay in force.
 pub fn replace(secrets: &RefCell<crate::runtime::State>, compiled: Vec<(String, Secret)>) -> Result<(), Failure> {
     let replaced = secrets.borrow_mut().secrets.replace(compiled);
-    replaced.map_err(|(name, fault)| describe::invalid(&format!("secrets.{name}"), &fault.to_string(), ""))
+    replaced.map_err(|(name, fault)| describe::invalid(&format!("secrets.{name}"), fault, ""))
 }

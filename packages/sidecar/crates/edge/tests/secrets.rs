@@ -1,5 +1,5 @@
 //! Secrets: sealed values, placeholders, injected headers and masks.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![expect(clippy::unwrap_used, reason = "a test")]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! Signatures of AWS: a checker in Node computes each signature again, with Node's own hash, and
-//! replies with its verdict.
+//! replies with its result.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod common;
@@ -24,11 +24,12 @@ const { createHash, createHmac } = require('node:crypto');
 const [, id, secret] = process.argv;
 const sha = (data) => createHash('sha256').update(data).digest('hex');
 const mac = (key, data) => createHmac('sha256', key).update(data).digest();
-const strict = (text) => encodeURIComponent(text).replace(/[!'()*]/g, (one) => '%' + one.charCodeAt(0).toString(16).toUpperCase());
+const escape = (one) => '%' + one.charCodeAt(0).toString(16).toUpperCase();
+const strict = (text) => encodeURIComponent(text).replace(/[!'()*]/g, escape);
 function check(request, body) {
   const { method, url, headers } = request;
-  const match = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/
-    .exec(headers.authorization ?? '');
+  const form = 'AWS4-HMAC-SHA256 Credential=([^/]+)/([0-9]{8})/([^/]+)/([^/]+)/aws4_request, SignedHeaders=([^,]+), ';
+  const match = new RegExp('^' + form + 'Signature=([0-9a-f]{64})$').exec(headers.authorization ?? '');
   if (!match) return 'no signature';
   const [, key, day, region, service, names, signature] = match;
   if (key !== id) return 'key ' + key;
@@ -61,7 +62,8 @@ const server = require('node:http').createServer((request, response) => {
   request.on('data', (part) => parts.push(part));
   request.on('end', () => {
     const body = Buffer.concat(parts);
-    response.end(JSON.stringify({ verdict: check(request, body), body: body.toString(), token: request.headers['x-amz-security-token'] ?? '' }));
+    const token = request.headers['x-amz-security-token'] ?? '';
+    response.end(JSON.stringify({ result: check(request, body), body: body.toString(), token }));
   });
 });
 server.listen(0, '127.0.0.1', () => console.log(server.address().port));
@@ -103,8 +105,8 @@ fn signing(checker: &Checker, placeholder: bool, sign: SigningEntry) -> (Sidecar
 /// The header of a guest that signs with the placeholder.
 fn claim(service: &str) -> String {
     format!(
-        "Authorization: AWS4-HMAC-SHA256 Credential={KEY}/20200101/eu-west-1/{service}/aws4_request, SignedHeaders=host;x-amz-date, \
-         Signature={HASH}\r\nX-Amz-Date: 20200101T000000Z\r\n"
+        "Authorization: AWS4-HMAC-SHA256 Credential={KEY}/20200101/eu-west-1/{service}/aws4_request, \
+         SignedHeaders=host;x-amz-date, Signature={HASH}\r\nX-Amz-Date: 20200101T000000Z\r\n"
     )
 }
 
@@ -153,7 +155,7 @@ fn the_edge_signs_what_the_guest_has_signed_with_its_placeholder() {
     .enumerate()
     {
         let response = exchange_with(&mut sidecar, 1 + flow as u32, checker.address, &bytes);
-        assert!(response.contains(&format!("\"verdict\":\"{expected}\"")), "{case}: {response}");
+        assert!(response.contains(&format!("\"result\":\"{expected}\"")), "{case}: {response}");
         assert!(response.contains("\"token\":\"\""), "{case}: {response}");
         if case == "a trailer of AWS" {
             assert!(response.contains("x-amz-checksum-crc32:NhCmhg=="), "the body is unchanged: {response}");

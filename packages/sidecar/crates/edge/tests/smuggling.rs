@@ -1,5 +1,5 @@
-//! A corpus of ambiguous requests: the edge refuses a request, or Node reads the request that the
-//! edge has written as Node reads the guest's bytes.
+//! A corpus of ambiguous requests. The edge refuses a request, or Node reads the edge's request and
+//! the guest's bytes in one way.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod common;
@@ -148,7 +148,7 @@ fn corpus() -> Vec<(&'static str, String)> {
         ("an empty coding", te("")),
         ("a coding in 1.0", "POST / HTTP/1.0\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n".to_owned()),
         ("a space before the colon", format!("{head}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n")),
-        ("a space before the name", format!("POST /a HTTP/1.1\r\n Host: api.test\r\n\r\n")),
+        ("a space before the name", "POST /a HTTP/1.1\r\n Host: api.test\r\n\r\n".to_owned()),
         ("a folded header", field("X: a\r\n b")),
         ("a folded coding", format!("{head}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n")),
         ("a NUL in a value", field("X: a\0b")),

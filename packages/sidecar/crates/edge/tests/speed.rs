@@ -181,6 +181,48 @@ fn speed_of_one_stream() {
     rate("up, through the edge", start);
 }
 
+/// Reads until the end of the response of `Origin::ok`. Returns the number of bytes.
+fn response(sidecar: &mut Sidecar, flow: u32) -> u64 {
+    let mut received = Vec::new();
+    while !received.ends_with(b"ok") {
+        received.extend(sidecar.receive_without_credit(flow));
+    }
+    // Credit of the edge waits among the messages.
+    sidecar.forget();
+    received.len() as u64
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn speed_of_the_filter() {
+    let origin = common::http::Origin::ok();
+    let (mut sidecar, _child) = program();
+    let host = format!("api.test:{}", origin.port());
+    let secrets = vec![common::embedder::entry(&[&host], true)];
+    let filtered = common::http::options(vec![common::http::rule(host, Some(&["GET"]), Some(&["/a/**"]))]);
+    let limits = Limits { bytes_per_second: 1 << 40, ..wide() };
+    sidecar.set(1, Options { secrets, limits, ..filtered });
+    let embedder = common::embedder::Embedder::asked(&mut sidecar, 1);
+    embedder.value(&mut sidecar, common::embedder::VALUE).unwrap();
+    sidecar.set(2, Options { limits, ..loopback() });
+    let more = format!("Authorization: Bearer {}\r\nAccept: */*\r\nUser-Agent: node\r\n", common::embedder::KEY);
+    let request = common::http::request("GET", "/a/b?c=d", &more);
+    let mut ask = |flow: u32, runtime: u64, what: &str| {
+        assert_eq!(sidecar.connect_of(runtime, flow, origin.address), Ok(()));
+        let mut owed = 0;
+        report(what, 10_000, |_| {
+            sidecar.send(flow, &ToEdge::Data(&request));
+            owed += response(&mut sidecar, flow);
+            if owed >= window::CREDIT_STEP {
+                sidecar.send(flow, &ToEdge::Credit { bytes: std::mem::take(&mut owed) });
+            }
+        })
+    };
+    let plain = ask(1, 2, "GET of 2 bytes, keep-alive, without rules");
+    let filter = ask(2, 1, "GET of 2 bytes, keep-alive, with a rule and a secret");
+    println!("the filter and the secret add {:.1} µs", filter - plain);
+}
+
 /// Measures round trips of runtime 1 while all other flows are read.
 fn pings(sidecar: &mut Sidecar, what: &str, mut update: impl FnMut(&mut Sidecar, usize)) {
     const COUNT: usize = 3_000;

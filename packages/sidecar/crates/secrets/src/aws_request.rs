@@ -1,4 +1,5 @@
-//! The signature that a guest has made with a placeholder: which key it names, and for which service.
+//! The signature that a guest has made with a placeholder: which key it names, and for which
+//! service.
 //!
 //! The edge removes the guest's signature and makes a new signature for the same service. A signed
 //! URL becomes a request with a signed header.

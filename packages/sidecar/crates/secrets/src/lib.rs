@@ -1,11 +1,11 @@
 //! Secrets in HTTP requests, as pure functions: no socket, no clock.
 //!
 //! A guest has a placeholder for each secret (`placeholder.rs`). At the edge, a placeholder in a
-//! header is replaced by the value if the host and the header are places of the secret
-//! (`table.rs`, `place.rs`, `swap.rs`). A rule can also set a header from a template
-//! (`template.rs`). A value that a response repeats is masked (`mask.rs`). `sigv4.rs` and
-//! `aws_request.rs` sign requests for AWS with a key that the guest does not have. Values are in a type that prints
-//! nothing and is overwritten when it is dropped (`value.rs`). Next: `value.rs`.
+//! header is replaced by the value if the host and the header are places of the secret (`table.rs`,
+//! `place.rs`, `swap.rs`). A rule can also set a header from a template (`template.rs`). A value
+//! that a response repeats is masked (`mask.rs`). `sigv4.rs` and `aws_request.rs` sign requests for
+//! AWS with a key that the guest does not have. Values are in a type that prints nothing and is
+//! overwritten when it is dropped (`value.rs`). Next: `value.rs`.
 
 mod aws_request;
 mod mask;

@@ -259,6 +259,7 @@ fn event<'a>(timed: &'a core::TimedEvent, parts: &'a Parts) -> OutsideEvent<'a> 
         path: None,
         status: None,
         secrets: None,
+        placeholders: None,
     };
     match &timed.event {
         core::OutsideEvent::Open { host, peer, rule, .. } => OutsideEvent {

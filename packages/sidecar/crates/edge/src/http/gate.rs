@@ -5,7 +5,7 @@
 //! ```
 //! The gate follows the requests in the guest's bytes, and passes on only bytes that the strict
 //! checks accept. In place of a malformed head, the server receives a request of the gate, whose
-//! number tells the filter to refuse it. The refusal so has its place behind the responses of
+//! number the filter refuses. The refusal so has its place behind the responses of
 //! earlier requests. After a request with `Upgrade`, the gate waits for the response, because the
 //! bytes behind it are either opaque or the next request. Next: `judge.rs`.
 
@@ -50,7 +50,7 @@ impl GateState {
         self.fault.get().filter(|(number, _)| *number == request).map(|(_, fault)| *fault)
     }
 
-    /// Tells the gate the meaning of the bytes behind the present request.
+    /// Passes the gate the meaning of the bytes behind the present request.
     pub fn go_on(&self, is_opaque: bool) {
         self.behind.store(if is_opaque { OPAQUE } else { REQUESTS }, Ordering::Release);
         self.waker.wake();

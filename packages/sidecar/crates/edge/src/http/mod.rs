@@ -5,10 +5,10 @@
 //! ```
 //! The filter runs over two streams of plain bytes (`filter.rs`): the flow's bytes, and the
 //! connection to the peer. One connection of the guest is one connection to the peer, so no request
-//! reaches the connection of another request's host. `gate.rs` refuses requests that servers read in
-//! different ways. A flow has a filter if a name of its address
-//! has rules about HTTP or a secret (`binding.rs`). `judge.rs` makes the new request, `reply.rs`
-//! the responses of the edge itself, and `body.rs` masks values of secrets in responses.
+//! reaches the connection of another request's host. `gate.rs` refuses requests that servers read
+//! in different ways. A flow has a filter if a name of its address has rules about HTTP or a secret
+//! (`binding.rs`). `judge.rs` makes the new request, `reply.rs` the responses of the edge itself,
+//! and `body.rs` masks values of secrets in responses.
 //!
 //! # A flow with TLS
 //! One filter serves flows with TLS and flows without. The owner of a session passes streams of

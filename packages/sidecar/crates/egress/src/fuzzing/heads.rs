@@ -1,5 +1,6 @@
 //! The part of the target `http-heads` about heads and chunks: the strict checks against the parser
 //! of hyper, in one piece and in many.
+#![expect(clippy::panic, reason = "a target panics on a broken promise")]
 
 use crate::{Chunks, Framing, HeadEnd, HeadFault, check_head};
 use arbitrary::{Result, Unstructured};
@@ -87,7 +88,8 @@ fn compare_head(head: &[u8]) {
     }
 }
 
-/// Reads chunks in pieces. Returns the number of bytes and whether the body has ended, or the fault.
+/// Reads chunks in pieces. Returns the number of bytes and whether the body has ended, or the
+/// fault.
 fn read(all: &[u8], piece: usize) -> std::result::Result<(usize, bool), HeadFault> {
     let mut chunks = Chunks::default();
     let mut count = 0;

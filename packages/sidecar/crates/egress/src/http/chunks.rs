@@ -114,7 +114,7 @@ impl Chunks {
             return Err(HeadFault::TooManyFields);
         }
         let (name, _) = field(line)?;
-        // A server that moves trailer fields to the head would frame the request anew.
+        // A server that moves trailer fields to the head would change the framing of the request.
         let frames = [&b"host"[..], b"content-length", b"transfer-encoding"];
         if frames.iter().any(|known| name.eq_ignore_ascii_case(known)) { Err(HeadFault::Framing) } else { Ok(()) }
     }

@@ -1,10 +1,10 @@
 //! Checks the head of a request before a parser reads it: one reading, or none.
 //!
 //! Servers read an ambiguous head in different ways, and a request that hides in such a difference
-//! is judged by no rule. The check refuses every form that some servers accept and others do not:
-//! line ends other than CRLF, folded lines, a space before a colon, several `Host` headers, and a
-//! length beside a coding. The caller writes each request anew, so that the check decides what is
-//! accepted, and never what is sent. Next: `chunks.rs`.
+//! is judged by no rule. The check refuses every form that some servers accept and others do not.
+//! Examples are line ends other than CRLF, folded lines, a space before a colon, several `Host`
+//! headers, and a length beside a coding. The caller writes each request again, so that the check
+//! decides what is accepted, and never what is sent. Next: `chunks.rs`.
 
 use displaydoc::Display;
 
