@@ -1,5 +1,5 @@
-// The certificate of the benchmark's TLS servers, valid for a century, and its key. The key protects
-// nothing.
+// The certificate of the benchmark's TLS servers, valid for a century, and its key. The key
+// protects nothing.
 
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBmDCCAT6gAwIBAgIUMAwp3/RYu8OIXucXbF4NgMdFIr0wCgYIKoZIzj0EAwIw

@@ -63,7 +63,8 @@ const client = (port: number): string => `
   const read = async (socket) => { let all = ''; for await (const chunk of socket) all += chunk; return all; };
   const outcome = (socket) => new Promise((resolve) => {
     socket.on('secureConnect', () => resolve('secure'));
-    socket.on('error', ({ code, permission, reason, rule }) => resolve([code, permission, reason, rule].filter(Boolean).join(' ')));
+    const fail = ({ code, permission, reason, rule }) => resolve([code, permission, reason, rule].filter(Boolean).join(' '));
+    socket.on('error', fail);
   });
 `;
 
@@ -258,7 +259,8 @@ describe.skipIf(HOST_ADDRESS === undefined).each(MODES.slice(0, 2))('$name', (mo
       import https from 'node:https';
       const agent = new https.Agent({ keepAlive: true });
       globalThis.get = () => new Promise((resolve) => {
-        const options = { host: '${HOST}', port: ${server.port}, agent, ca: ${JSON.stringify(AUTHORITY)}, servername: 'localhost' };
+        const ca = ${JSON.stringify(AUTHORITY)};
+        const options = { host: '${HOST}', port: ${server.port}, agent, ca, servername: 'localhost' };
         const request = https.get(options, (response) => {
           response.setEncoding('utf8').on('data', resolve);
         });

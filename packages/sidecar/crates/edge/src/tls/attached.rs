@@ -18,10 +18,10 @@
 //! | 4 | guest | the connection's flow has ended | sends the record `EncryptedEnd` |
 //! | 5 | edge | steps 3 and 4 | the session reads from the socket |
 //!
-//! Until step 4 the guest passes the bytes that arrived on the connection's flow to the session, in
-//! records `Encrypted`. The session has no socket before step 3, so the first message of TLS follows
-//! all plain bytes of the guest. The session reads after step 4, so the bytes of the peer keep their
-//! order. Steps 2 and 4 need no order between them.
+//! Until step 4 the guest passes the bytes that arrived on the connection's flow to the session,
+//! in records `Encrypted`. The session has no socket before step 3, so the first message of TLS
+//! follows all plain bytes of the guest. The session reads after step 4, so the bytes of the peer
+//! keep their order. Steps 2 and 4 need no order between them.
 //!
 //! Afterwards the connection's flow has no bytes in either direction. It keeps the admission, the
 //! counts and the limits of the connection, and its end ends the session. A close of the session
@@ -94,7 +94,7 @@ impl Connection {
         }
     }
 
-    /// Gives the session the socket.
+    /// Sets the socket of the session.
     pub fn set_socket(&mut self, socket: TcpStream) {
         self.socket = Some(socket);
     }
