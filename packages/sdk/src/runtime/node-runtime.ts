@@ -1,5 +1,4 @@
-// The public handle of a runtime: one method for each call, with its documentation. Each method
-// calls the part that implements the method and checks its arguments. Next: `parts.ts`.
+// The public handle of a runtime: one documented method for each call. Next: `parts.ts`.
 
 import type { Readable, Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
@@ -7,8 +6,7 @@ import { asyncDispose } from '../async-dispose.js';
 import { checkOptions } from '../options/check.js';
 import type * as Files from '../options/files.js';
 import type * as Network from '../options/network.js';
-import { withoutMemberships } from '../options/private-network.js';
-import { onSidecarOf } from '../private-networks/handles.js';
+import { joinAll, onSidecarOfNetwork } from '../private-networks/handles.js';
 import { makeParts } from './load-parts.js';
 import type { RuntimeParts } from './parts.js';
 import { provision, withNetwork } from './provision.js';
@@ -37,23 +35,15 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Creates a runtime, new or from a snapshot. Spawns a sidecar, unless `sidecar` is set or the
-   * sidecar of the `Snapshot` lives.
+   * Creates a runtime, new or from a snapshot. The option `sidecar` has the rules for its sidecar.
    * @throws `ERR_INVALID_OPTION`, `ERR_SNAPSHOT_NOT_FOUND` and other codes of snapshots,
    * `ERR_INVALID_REQUEST` (a mount that cannot be opened), a code of a file error such as `ENOSPC`,
    * `ERR_RESOURCE_EXHAUSTED`, `ERR_SIDECAR_DISPOSED`; otherwise as `Sidecar.spawn()`
    */
   static async create(options: Types.NodeRuntimeOptions = {}): Promise<NodeRuntime> {
     checkOptions('NodeRuntime.create()', options);
-    const lasting = onSidecarOf(options.network?.join, withNetwork(withoutMemberships(options)));
-    const runtime = new NodeRuntime(makeParts(await provision(lasting), lasting));
-    try {
-      for (const { network, ...membership } of options.network?.join ?? []) await runtime.network.join(network, membership);
-    } catch (error) {
-      await runtime.dispose();
-      throw error;
-    }
-    return runtime;
+    const lasting = withNetwork(onSidecarOfNetwork(options));
+    return joinAll(new NodeRuntime(makeParts(await provision(lasting), lasting)), options.network?.join);
   }
 
   /** The parts of the wall around the process of the runtime's sidecar. See `sidecar.walls`. */

@@ -164,6 +164,16 @@ impl Network {
         self.sockets.get_mut(&id).ok_or(Errno::EBADF)
     }
 
+    /// Fails with `EALREADY` if the socket waits for another connection, and with `EISCONN` if the
+    /// socket is connected or listens.
+    pub(super) fn check_fresh(&self, id: SocketId) -> Result<(), Errno> {
+        match self.get(id)?.role {
+            Role::Fresh => Ok(()),
+            Role::Connecting(_) | Role::Opening(_) => Err(Errno::EALREADY),
+            _ => Err(Errno::EISCONN),
+        }
+    }
+
     /// Returns the number of bytes that a read returns without waiting: 0 for a socket that is not
     /// a connection.
     pub(super) fn waiting(&self, id: SocketId) -> usize {

@@ -498,16 +498,6 @@ impl Network {
         Ok(())
     }
 
-    /// Fails with `EALREADY` if the socket waits for another connection, and with `EISCONN` if the
-    /// socket is connected or listens.
-    pub(in crate::net) fn check_fresh(&self, id: SocketId) -> Result<(), Errno> {
-        match self.get(id)?.role {
-            Role::Fresh => Ok(()),
-            Role::Connecting(_) | Role::Opening(_) => Err(Errno::EALREADY),
-            _ => Err(Errno::EISCONN),
-        }
-    }
-
     /// Connects a waiting client with a new socket, the kernel's end of the flow. Returns the
     /// kernel's end.
     fn open_flow(&mut self, client: SocketId, remote: Address, local: SocketAddr) -> Result<SocketId, Errno> {
