@@ -27,7 +27,7 @@ fn change() -> OptionsChange {
         authorities: Change::Replace(vec!["-----BEGIN CERTIFICATE-----".to_owned()]),
         dns_servers: Change::Replace(vec!["192.0.2.1:5353".to_owned()]),
         dns_hosts: Change::Replace(vec![DnsHost { name: "db.test".to_owned(), addresses: vec!["10.1.2.5".to_owned()] }]),
-        local_address: Change::Replace(Some("192.0.2.7".to_owned())),
+        local_address: Change::Replace(Some("198.51.100.9".to_owned())),
         proxy: Change::Replace(Some("http://proxy.example:3128".to_owned())),
         limits: LimitsChange { connections: Change::Replace(7), bytes: Change::Replace(Some(9)), ..LimitsChange::default() },
     }
