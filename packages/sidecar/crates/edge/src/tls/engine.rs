@@ -182,7 +182,7 @@ impl Engine {
 
     /// Reads the client's first message.
     fn accept(&mut self, payload: &[u8], out: &mut Output) {
-        // OpenSSL also waits for the whole head of the first record. The reason of a failure therefore
+        // OpenSSL also waits for the whole head of the first record. So the reason of a failure
         // does not depend on the pieces that arrive.
         let first = if self.head.len() < RECORD_HEAD {
             self.head.extend_from_slice(payload);
