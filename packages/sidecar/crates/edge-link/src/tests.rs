@@ -47,6 +47,7 @@ fn to_edge() -> Vec<ToEdge<'static>> {
         ToEdge::Watch { runtime: 1, on: true },
         ToEdge::SecretsOpen { runtime: 1 },
         ToEdge::TlsOpen { runtime: 1 },
+        ToEdge::TlsAttach { runtime: 1, flow: 7 },
         ToEdge::Roots { pem: "-----BEGIN CERTIFICATE-----".to_owned() },
     ]
 }
