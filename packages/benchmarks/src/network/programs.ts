@@ -101,15 +101,25 @@ export const fullHandshake = (ports: PeerPorts): string =>
     { warmup: 10, count: 100 },
   );
 
-/** Fetches 1 KiB over a resumed session of TLS. */
-export const resumedHandshake = (ports: PeerPorts): string =>
-  timed(
-    `${get(ports, 'session')}
-    const once = async (n) => {
-      if (await get() !== (n > 0)) throw new Error('not resumed');
-    };`,
-    { warmup: 10, count: 100 },
-  );
+/**
+ * Fetches 1 KiB over a resumed session of TLS. A full handshake before each sample provides the
+ * ticket, because the sandbox uses a ticket once.
+ */
+export const resumedHandshake = (ports: PeerPorts): string => `
+${get(ports, 'session')}
+(async () => {
+  const samples = [];
+  for (let i = 0; i < 60; i++) {
+    session = undefined;
+    await get();
+    const from = performance.now();
+    if (!(await get())) throw new Error('not resumed');
+    samples.push(performance.now() - from);
+  }
+  console.log(JSON.stringify({ samples: samples.slice(10), check: 'ok' }));
+  process.exit();
+})();
+`;
 
 /** Receives a stream over TLS, and counts its bytes. */
 export const receiveSecureStream = ({ host, secureStream }: PeerPorts): string =>

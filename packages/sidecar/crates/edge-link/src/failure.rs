@@ -54,7 +54,7 @@ pub enum FailureKind {
 pub struct Denied {
     /// `not-allowed`, `denied`, `port`, `private-address`, `name-not-pinned`, `special-name`,
     /// `invalid-name`, `method`, `path`, `invalid-path`, `host`, `malformed-request`,
-    /// `secret-missing`, `secret-too-long`, `upgrade`, `rules-changed`.
+    /// `secret-missing`, `secret-too-long`, `upgrade`, `rules-changed`, `sni`, `opaque-tls`.
     pub reason: String,
     /// The rule that denies, for `denied`.
     pub rule: Option<Rule>,

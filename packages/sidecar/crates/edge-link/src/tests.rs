@@ -59,6 +59,7 @@ fn to_edge() -> Vec<ToEdge<'static>> {
         ToEdge::SecretsKey { runtime: 1 },
         ToEdge::SecretsPut { runtime: 1, key: [7; 32], sealed: vec![1, 2] },
         ToEdge::TlsOpen { runtime: 1 },
+        ToEdge::TlsAttach { runtime: 1, flow: 7 },
         ToEdge::Roots { pem: "-----BEGIN CERTIFICATE-----".to_owned() },
     ]
 }
