@@ -116,6 +116,11 @@ impl Connection {
         self.filter_name.clone().map(|name| self.flow.filter_context(name))
     }
 
+    /// Returns the state of the peer's direction before the filter, if a filter exists.
+    fn for_filter(&self) -> Option<(usize, bool)> {
+        self.filter.as_ref().map(|filter| (filter.from_peer.len(), self.peer_ended))
+    }
+
     /// Makes the receiver of a step's results.
     pub(super) fn output(&self) -> Output {
         let plain_to = if self.filter_name.is_some() { Route::Edge } else { Route::Guest };
@@ -194,7 +199,10 @@ impl TlsFlow {
         if let Some(connection) = inner.connection.as_mut() {
             connection.write(cx)?;
         }
+        let before = inner.connection.as_ref().and_then(Connection::for_filter);
         moved |= self.receive(inner, cx)?;
+        // The filter has not seen what this turn has received.
+        moved |= inner.connection.as_ref().and_then(Connection::for_filter) != before;
         if inner.sidecar_closed {
             inner.out = VecDeque::new();
             self.poll_closing(inner, cx)?;
