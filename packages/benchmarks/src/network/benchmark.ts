@@ -12,7 +12,17 @@ import type { Target } from '../suite/targets.js';
 import { ms } from '../suite/text.js';
 import { measureGateway } from './gateway.js';
 import { startPeer, towardsPeer } from './peer.js';
-import { cachedLookUp, connectEcho, freshLookUp, keptFetch, receiveStream, roundTrip } from './programs.js';
+import {
+  cachedLookUp,
+  connectEcho,
+  freshLookUp,
+  fullHandshake,
+  keptFetch,
+  receiveSecureStream,
+  receiveStream,
+  resumedHandshake,
+  roundTrip,
+} from './programs.js';
 import { inMilliseconds, measureRow, type NetworkResult, type NetworkRow, type NetworkSetup } from './row.js';
 import { measureUpdates } from './updates.js';
 
@@ -59,6 +69,30 @@ const rows: readonly NetworkRow[] = [
     unit: 'ms',
     target: { promise: 'N4', atMost: 4, of: 'ratio' },
     measure: both(receiveStream),
+  },
+  {
+    name: 'a full handshake of TLS, and a GET',
+    unit: 'µs',
+    target: { promise: 'N3', atMost: 1.5, of: 'ratio' },
+    measure: both(fullHandshake),
+  },
+  {
+    name: 'a resumed handshake of TLS, and a GET',
+    unit: 'µs',
+    floor: 'a full handshake',
+    target: { promise: 'N20', atMost: 0.5, of: 'ratio' },
+    measure: async ({ sidecar, ports }) => {
+      const run = (program: string) => runInSandbox(program, sidecar, towardsPeer(ports));
+      const full = await run(fullHandshake(ports));
+      const resumed = await run(resumedHandshake(ports));
+      return { sandbox: resumed.samples, floor: full.samples };
+    },
+  },
+  {
+    name: 'a stream of 64 MiB over TLS to a guest',
+    unit: 'ms',
+    target: { promise: 'N21', atMost: 3.3, of: 'ratio' },
+    measure: both(receiveSecureStream),
   },
   {
     name: 'an update of one rule',

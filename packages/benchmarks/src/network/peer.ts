@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import type { NetworkOptions } from 'coldframe';
 import { environmentForNode, pinnedNode } from '../machine/pinned-node.js';
+import { CERTIFICATE, KEY } from './certificate.js';
 
 /** The address and the ports of the peer's servers. */
 export interface PeerPorts {
@@ -18,14 +19,18 @@ export interface PeerPorts {
   http: number;
   /** A TCP server that sends `STREAM_BYTES` bytes and ends. */
   stream: number;
+  /** An HTTPS server: 1 KiB for each request, then the end of the connection. */
+  https: number;
+  /** A TLS server that sends `STREAM_BYTES` bytes and ends. */
+  secureStream: number;
   /** A DNS server over UDP: `host` for each name. */
   dns: number;
 }
 
 /** The options of a runtime that reaches the peer. */
-export function towardsPeer({ host, echo, http, stream, dns }: PeerPorts): NetworkOptions {
+export function towardsPeer({ host, echo, http, stream, https, secureStream, dns }: PeerPorts): NetworkOptions {
   return {
-    private: [echo, http, stream].map((port) => `${host}:${port}`),
+    private: [echo, http, stream, https, secureStream].map((port) => `${host}:${port}`),
     allow: ['*.bench.test:80'],
     dns: { servers: [`${host}:${dns}`] },
     limits: { connectsPerSecond: 100_000, bytesPerSecond: 100_000_000_000 },
@@ -38,6 +43,9 @@ export const STREAM_BYTES = 64 << 20;
 const serversAt = (host: string): string => `
 const net = require('node:net');
 const http = require('node:http');
+const https = require('node:https');
+const tls = require('node:tls');
+const identity = ${JSON.stringify({ key: KEY, cert: CERTIFICATE })};
 const dgram = require('node:dgram');
 const listen = (server) => new Promise((resolve) => server.listen(0, '${host}', () => resolve(server.address().port)));
 const block = Buffer.alloc(65536, 'x');
@@ -69,6 +77,10 @@ const answer = (query) => {
   server.keepAliveTimeout = 600000;
   const echo = net.createServer({ noDelay: true }, (socket) => socket.on('error', () => {}).pipe(socket));
   const ports = { echo: await listen(echo), http: await listen(server), stream: await listen(net.createServer(stream)) };
+  const secure = https.createServer(identity, (request, response) => {
+    response.writeHead(200, { connection: 'close' }).end(block.subarray(0, 1024));
+  });
+  Object.assign(ports, { https: await listen(secure), secureStream: await listen(tls.createServer(identity, stream)) });
   process.send({ host: '${host}', ...ports, dns: udp.address().port });
   process.on('disconnect', () => process.exit());
 })();

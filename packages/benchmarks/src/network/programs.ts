@@ -1,6 +1,7 @@
 // The programs of the network benchmark, which run in the sandbox and in the pinned Node. A program
 // is CommonJS and prints `{ samples, check }`, with samples in milliseconds.
 
+import { CERTIFICATE } from './certificate.js';
 import { type PeerPorts, STREAM_BYTES } from './peer.js';
 
 /** Makes a program that times `count` calls of `once` in sequence, after `warmup` calls. */
@@ -66,6 +67,58 @@ export const receiveStream = ({ host, stream }: PeerPorts): string =>
     const once = () => new Promise((resolve, reject) => {
       let bytes = 0;
       net.connect(${stream}, '${host}').on('error', reject).on('data', (data) => { bytes += data.length; }).on('end', () => {
+        if (bytes === ${STREAM_BYTES}) resolve();
+        else reject(new Error('received ' + bytes + ' bytes'));
+      });
+    });`,
+    { warmup: 1, count: 3 },
+  );
+
+const get = ({ host, https }: PeerPorts, options: string): string => `
+  const https = require('node:https');
+  const common = { host: '${host}', port: ${https}, ca: ${JSON.stringify(CERTIFICATE)}, servername: 'bench.test', agent: false };
+  const get = () => new Promise((resolve, reject) => {
+    const request = https.get({ ...common, ${options} }, (response) => {
+      let bytes = 0;
+      response.on('data', (data) => { bytes += data.length; });
+      response.on('end', () => (bytes === 1024 ? resolve(isReused) : reject(new Error('wrong length'))));
+    });
+    let isReused;
+    request.on('error', reject).on('socket', (socket) => {
+      socket.on('secureConnect', () => { isReused = socket.isSessionReused(); });
+      socket.on('session', (next) => { session = next; });
+    });
+  });
+  let session;`;
+
+/** Fetches 1 KiB over a new session of TLS. */
+export const fullHandshake = (ports: PeerPorts): string =>
+  timed(
+    `${get(ports, '')}
+    const once = async () => {
+      if (await get()) throw new Error('resumed');
+    };`,
+    { warmup: 10, count: 100 },
+  );
+
+/** Fetches 1 KiB over a resumed session of TLS. */
+export const resumedHandshake = (ports: PeerPorts): string =>
+  timed(
+    `${get(ports, 'session')}
+    const once = async (n) => {
+      if (await get() !== (n > 0)) throw new Error('not resumed');
+    };`,
+    { warmup: 10, count: 100 },
+  );
+
+/** Receives a stream over TLS, and counts its bytes. */
+export const receiveSecureStream = ({ host, secureStream }: PeerPorts): string =>
+  timed(
+    `const tls = require('node:tls');
+    const options = { host: '${host}', port: ${secureStream}, ca: ${JSON.stringify(CERTIFICATE)}, servername: 'bench.test' };
+    const once = () => new Promise((resolve, reject) => {
+      let bytes = 0;
+      tls.connect(options).on('error', reject).on('data', (data) => { bytes += data.length; }).on('end', () => {
         if (bytes === ${STREAM_BYTES}) resolve();
         else reject(new Error('received ' + bytes + ' bytes'));
       });

@@ -4,10 +4,10 @@
 // program ─ plain ─► session ─ encrypted ─► the stream below
 //         ◄─ plain ─         ◄─ encrypted ─
 //
-// The stream below may be a socket, a stream of the program, or another TLS socket. If the stream
-// below is a connection to the outside, the session is attached: the edge process moves the
-// encrypted bytes, and only the bytes that arrived before the session pass this class. Next:
-// ../tls/secure-context.js, ../tls/certificate.js.
+// The stream below may be a socket, a stream of the program, or another TLS socket. The session of
+// a connection to the outside is attached: the edge process moves the encrypted bytes. Only bytes
+// that arrived before an attached session pass this class. Next: ../tls/secure-context.js,
+// ../tls/certificate.js.
 'use strict';
 
 const { EACCES, reportWith } = require('../errors/denials.js');
@@ -92,8 +92,8 @@ class TLSWrap extends StreamBase {
       keyLog: this.#requests.keylog,
     });
   }
-  // Passes the connection to the session: the earlier writes of the program come first, and the
-  // bytes that have arrived before the session are read to their end.
+  // Passes the connection to the session. The earlier writes of the program are sent before, and
+  // the bytes that have arrived before the session are read to their end.
   #attach() {
     if (!this.#below.isBlocked) this.#session.takeConnection();
     this.#stream.startReading();

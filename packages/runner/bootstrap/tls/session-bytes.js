@@ -1,5 +1,5 @@
-// The bytes of a session that a program keeps, which contain only the number of a ticket. The ticket
-// itself is in the edge process. Next: session.js.
+// The bytes of a session that a program keeps. They contain only the number of a ticket, which is
+// in the edge process. Next: session.js.
 'use strict';
 
 const MAGIC = 'cfs1';

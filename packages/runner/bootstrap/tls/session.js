@@ -41,6 +41,7 @@ class Session {
   #output = new Waiting(OUT, () => this.#flush());
   // Bytes for the session that the kernel has not accepted.
   #queue = [];
+  #failure = ERRNO.ECONNRESET;
   // The number of records that the session has not handled. The loop stays alive for them.
   #unhandled = 0;
   // The record that is being read.
@@ -141,8 +142,9 @@ class Session {
       const view = this.#queue[0];
       const taken = sys(NUMBERS.write, this.#socket, view);
       if (taken < 0 && taken !== ERRNO.EAGAIN) {
-        // The read of the socket reports the failure.
+        // The next read of the socket reports the failure, and returns 0.
         this.#queue = [];
+        this.#failure = taken;
         return;
       }
       if (taken === ERRNO.EAGAIN || taken < view.length) {
@@ -165,9 +167,10 @@ class Session {
     const target = scratch;
     const count = sys(NUMBERS.read, this.#socket, target);
     if (count !== ERRNO.EAGAIN && count <= 0) {
-      const explanation = count === EACCES ? explanationOf(this.#socket) : undefined;
+      const status = count < 0 ? count : this.#failure;
+      const explanation = status === EACCES ? explanationOf(this.#socket) : undefined;
       this.close();
-      this.#owner.failed(count === 0 ? ERRNO.ECONNRESET : count, explanation);
+      this.#owner.failed(status, explanation);
       return;
     }
     // Waits before the callbacks run, because a callback may throw.

@@ -30,9 +30,13 @@ const FROM_EVENT: u8 = 132;
 
 /// An authority, and the configuration of a server with a certificate for `api.test`.
 fn world() -> (String, Arc<ServerConfig>) {
+    world_of("authority")
+}
+
+fn world_of(authority: &str) -> (String, Arc<ServerConfig>) {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    params.distinguished_name.push(rcgen::DnType::CommonName, "authority");
+    params.distinguished_name.push(rcgen::DnType::CommonName, authority);
     let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
     let key = KeyPair::generate().unwrap();
     let params = CertificateParams::new(vec!["api.test".to_owned()]).unwrap();
@@ -296,7 +300,8 @@ fn a_paused_guest_stops_the_peer_and_a_close_sends_the_last_bytes() {
 #[test]
 fn the_reset_of_the_peer_and_of_the_guest_reach_the_other_side() {
     let (_, config) = world();
-    let resets = Counting::new(|stream| {
+    let resets = Counting::new(|mut stream| {
+        stream.read_exact(&mut [0; 1]).unwrap();
         let _ = rustix::net::sockopt::set_socket_linger(&stream, Some(std::time::Duration::ZERO));
     });
     let mut guest = Guest::attached(open(), resets.address, &json!({}));
@@ -354,7 +359,7 @@ fn requests_over_tls_pass_the_filter_and_the_operator_verifies_the_peer() {
     }
     assert_eq!(*paths.lock().unwrap(), ["/allowed/1", "/allowed/2"]);
     // Another authority than the operator's: no request leaves.
-    let (other, _) = world();
+    let (other, _) = world_of("another authority");
     let mut guest = Guest::attached(filtered(&other, rules()), server.address, &settings);
     let error = guest.event("error");
     assert_eq!(error["code"], "UNABLE_TO_VERIFY_LEAF_SIGNATURE");

@@ -119,8 +119,9 @@ pub fn judge_again(current: &Current, pins: &PinSet, admission: &Admission, now:
 
 /// Judges the name that a client of TLS sends over an open connection to `peer`. `names` are the
 /// names of the address. A connection that only a name admits must send an allowed name of the
-/// address. Other connections may send each name that no rule denies. The rules about HTTP of a
-/// name apply only to the addresses of the name, so such a name must be a name of the address.
+/// address. Other connections may send each name that no rule denies. A name
+/// with rules about HTTP must be a name of the address, because its rules apply to no other
+/// address.
 ///
 /// # Errors
 /// Returns the rule that denies, if a rule denies.

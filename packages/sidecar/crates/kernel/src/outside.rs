@@ -60,10 +60,9 @@ pub trait Outside: Send + Sync {
     fn open_tls(&self, flow: FlowId);
 
     /// Opens a session of TLS like [`Outside::open_tls`], attached to the open connection
-    /// `connection`. The implementation sends the bytes of [`Outside::write`] for `connection`, ends
-    /// its receiving direction, and moves the session's encrypted bytes after
-    /// [`Outside::end`] of `connection`. The connection stays open after both ends, until
-    /// [`Outside::close`].
+    /// `connection`. The implementation sends the bytes of [`Outside::write`] for `connection`, and
+    /// ends its receiving direction. After [`Outside::end`] of `connection`, it moves the session's
+    /// encrypted bytes. The connection stays open after both ends, until [`Outside::close`].
     fn attach_tls(&self, session: FlowId, connection: FlowId);
 
     /// Sends bytes to the peer. Without credit, the kernel sends at most

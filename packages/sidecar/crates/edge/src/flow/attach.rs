@@ -39,7 +39,7 @@ impl Flow {
         Ok(())
     }
 
-    /// Gives the session the socket. Fails if an HTTP filter has the socket.
+    /// Passes the socket to the session. Fails if an HTTP filter has the socket.
     pub(super) fn hand_over(inner: &mut Inner) -> Result<(), Stop> {
         let Some(session) = inner.session.clone() else { return Ok(()) };
         match inner.stream.take() {
@@ -116,7 +116,7 @@ impl Flow {
         }
         let (failure, reason, ending) = self.describe(stop);
         let seen = failure.clone().map(|failure| seen_by_session(failure, is_secure));
-        self.finish(&mut inner, failure.filter(|_| false), reason, ending);
+        self.finish(&mut inner, None, reason, ending);
         seen
     }
 
@@ -134,8 +134,8 @@ impl Flow {
     }
 }
 
-/// A program sees a refusal of its session as a denial, and the end of an established session by an
-/// update of the policy as a reset.
+/// Returns the failure that the program receives. A refusal of a new session is a denial. An update
+/// of the policy resets an established session.
 pub fn seen_by_session(failure: Failure, is_secure: bool) -> Failure {
     match failure.kind {
         coldframe_edge_link::FailureKind::Denied(_) if is_secure => describe::errno(libc::ECONNRESET),

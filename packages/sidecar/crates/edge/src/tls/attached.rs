@@ -18,10 +18,10 @@
 //! | 4 | guest | the connection's flow has ended | sends the record `EncryptedEnd` |
 //! | 5 | edge | steps 3 and 4 | the session reads from the socket |
 //!
-//! Until step 4 the guest passes the bytes that arrived on the connection's flow to the session, in
-//! records `Encrypted`. The session has no socket before step 3, so the first message of TLS follows
-//! all plain bytes of the guest. The session reads after step 4, so the bytes of the peer keep their
-//! order. Steps 2 and 4 need no order between them.
+//! Until step 4 the guest passes the bytes that arrived on the connection's flow to the session,
+//! in records `Encrypted`. The session has no socket before step 3, so the first message of TLS
+//! follows all plain bytes of the guest. The session reads after step 4, so the bytes of the peer
+//! keep their order. Steps 2 and 4 need no order between them.
 //!
 //! Afterwards the connection's flow has no bytes in either direction. It keeps the admission, the
 //! counts and the limits of the connection, and its end ends the session. A close of the session
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// Gives the session the socket.
+    /// Sets the socket of the session.
     pub fn set_socket(&mut self, socket: TcpStream) {
         self.socket = Some(socket);
     }
@@ -114,11 +114,6 @@ impl Connection {
     /// Makes the facts for the filter.
     pub(super) fn filter_context(&self) -> Option<http::Context> {
         self.filter_name.clone().map(|name| self.flow.filter_context(name))
-    }
-
-    /// Returns the state of the peer's direction before the filter, if a filter exists.
-    fn for_filter(&self) -> Option<(usize, bool)> {
-        self.filter.as_ref().map(|filter| (filter.from_peer.len(), self.peer_ended))
     }
 
     /// Makes the receiver of a step's results.
@@ -178,6 +173,14 @@ impl Connection {
     }
 }
 
+impl Inner {
+    /// Returns whether bytes must leave before the session handles more bytes.
+    fn is_full(&self) -> bool {
+        let is_full = |connection: &Connection| connection.to_peer.len() >= OUT_WAITS || connection.is_filter_full();
+        self.out.len() >= OUT_WAITS || self.connection.as_ref().is_some_and(is_full)
+    }
+}
+
 impl TlsFlow {
     /// Runs a turn of a session over a connection.
     pub(super) fn poll_attached(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Poll<()> {
@@ -190,19 +193,14 @@ impl TlsFlow {
     }
 
     fn turn(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Result<(), Stop> {
-        let mut moved = false;
-        let Some(connection) = inner.connection.as_ref() else { return Ok(()) };
-        if inner.out.len() < OUT_WAITS && connection.to_peer.len() < OUT_WAITS && !connection.is_filter_full() {
-            moved |= self.step(inner)?;
-        }
+        let was_full = inner.is_full();
+        let mut moved = !was_full && self.step(inner)?;
+        moved |= self.receive(inner, cx)?;
         self.poll_filter(inner, cx)?;
+        // The engine may reply to bytes of the peer, so the write is after the read.
         if let Some(connection) = inner.connection.as_mut() {
             connection.write(cx)?;
         }
-        let before = inner.connection.as_ref().and_then(Connection::for_filter);
-        moved |= self.receive(inner, cx)?;
-        // The filter has not seen what this turn has received.
-        moved |= inner.connection.as_ref().and_then(Connection::for_filter) != before;
         if inner.sidecar_closed {
             inner.out = VecDeque::new();
             self.poll_closing(inner, cx)?;
@@ -210,7 +208,7 @@ impl TlsFlow {
             // The link wakes the session when it has space.
             let _ = self.send(inner, cx);
         }
-        if moved {
+        if moved || (was_full && !inner.is_full()) {
             // The other sessions have their turns first.
             cx.waker().wake_by_ref();
         }
@@ -276,8 +274,10 @@ impl TlsFlow {
     fn receive(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Result<bool, Stop> {
         let mut total = 0;
         while total < MAX_READ {
+            if inner.is_full() && !inner.sidecar_closed {
+                return Ok(false);
+            }
             let Some(connection) = inner.connection.as_mut() else { return Ok(false) };
-            let is_full = inner.out.len() >= OUT_WAITS || connection.is_filter_full() || connection.to_peer.len() >= OUT_WAITS;
             let waits = !connection.is_handed_over || connection.is_paused || connection.peer_ended;
             let mut piece = [0; PIECE];
             if inner.sidecar_closed && connection.filter.is_none() {
@@ -288,7 +288,7 @@ impl TlsFlow {
                 total += bytes.len();
                 continue;
             }
-            if is_full || waits || !inner.engine.receives() {
+            if waits || !inner.engine.receives() {
                 return Ok(false);
             }
             let Some(bytes) = connection.read(&mut piece, cx)? else { return Ok(false) };

@@ -121,7 +121,7 @@ impl TlsFlow {
         Ok(())
     }
 
-    /// Gives an attached session the socket of its connection.
+    /// Sets the socket of an attached session's connection.
     pub fn set_socket(&self, socket: TcpStream) {
         let mut inner = self.inner.borrow_mut();
         if let Some(connection) = &mut inner.connection {

@@ -1,5 +1,5 @@
-//! The results of a session: records for the guest, and the bytes of an attached session that do not
-//! pass the guest. Next: `engine.rs`.
+//! The results of a session: records for the guest, and the bytes of an attached session that do
+//! not pass the guest. Next: `engine.rs`.
 
 use super::records::{self, ToGuest};
 use rustls::Connection;

@@ -93,8 +93,8 @@ impl SocketState {
     }
 
     /// Opens a session of TLS over the connection of `socket`. Returns the program's socket of the
-    /// session. Fails with `ENOTCONN` if the socket has no connection to the outside that is open
-    /// in the sending direction, with `EALREADY` if the connection has a session, and like
+    /// session. Fails with `ENOTCONN` if the socket has no connection to the outside, or has ended
+    /// its sending direction. Fails with `EALREADY` if the connection has a session, and like
     /// [`Self::open_tls`].
     pub(super) fn attach_tls(&mut self, socket: SocketId) -> Result<SocketId, Errno> {
         let end = match &self.network.get(socket)?.role {
