@@ -330,6 +330,18 @@ fn requests_of_one_connection_use_one_connection_and_are_judged_one_by_one() {
 }
 
 #[test]
+fn a_connection_continues_after_a_refusal() {
+    let origin = Origin::ok();
+    let mut sidecar = edge(&origin, Some(&["GET"]), None);
+    assert_eq!(sidecar.connect(1, origin.address), Ok(()));
+    for (method, end) in [("GET", "ok"), ("PUT", "}}"), ("GET", "ok"), ("PUT", "}}"), ("PUT", "}}"), ("GET", "ok")] {
+        sidecar.send(1, &ToEdge::Data(&request(method, "/", "")));
+        until(&mut sidecar, end);
+    }
+    assert_eq!(origin.seen().len(), 3);
+}
+
+#[test]
 fn other_hosts_of_the_address_are_not_reached_through_the_filter() {
     let origin = Origin::ok();
     let mut sidecar = edge(&origin, Some(&["GET"]), None);
