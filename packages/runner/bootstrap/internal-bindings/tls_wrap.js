@@ -8,6 +8,7 @@
 // ../tls/secure-context.js, ../tls/certificate.js.
 'use strict';
 
+const { bytesOf } = require('../crypto/bytes.js');
 const { EACCES } = require('../errors/denials.js');
 const { tlsUnavailableError } = require('../errors/unavailable.js');
 const { ERRNO } = require('../net/calls.js');
@@ -15,7 +16,7 @@ const { StreamBase } = require('../net/stream-base.js');
 const { Below } = require('../tls/below.js');
 const { Certificate, chainOf, legacyOf } = require('../tls/certificate.js');
 const { sessionError, verificationError } = require('../tls/errors.js');
-const { identitiesOf, settingsOf } = require('../tls/secure-context.js');
+const { authoritiesOf, identitiesOf, settingsOf } = require('../tls/secure-context.js');
 const { Session } = require('../tls/session.js');
 
 // While more bytes wait for the stream below, no plain bytes are encrypted.
@@ -108,6 +109,8 @@ class TLSWrap extends StreamBase {
 
   // The stream below has bytes, or has ended.
   #onEncrypted(count, view) {
+    // A destroyed session sends no event, so nothing may wait for one.
+    if (this.#destroyed) return;
     if (count > 0) {
       this.#begin();
       this.#session?.encrypted(view.slice(0, count));
@@ -203,6 +206,7 @@ class TLSWrap extends StreamBase {
 
   // The session has plain bytes for the program.
   #toProgram(view) {
+    if (this.#destroyed) return;
     if (!this.#isReading || this.#plain.length > 0) this.#plain.push(view);
     else this.#deliver(view);
   }
@@ -318,7 +322,8 @@ class TLSWrap extends StreamBase {
         return;
       }
       choices.identities = identitiesOf(context);
-      if (context.state.ca !== undefined) choices.ca = context.state.ca;
+      const { ca } = authoritiesOf(context);
+      if (ca !== undefined) choices.ca = ca;
     }
     if (this.#requests.alpn && this.#hello.alpn !== null) {
       const offered = this.#hello.alpn;
@@ -392,6 +397,14 @@ class TLSWrap extends StreamBase {
   getSession() {
     if (this.#facts === undefined) return undefined;
     return Buffer.from(`${SESSION_MAGIC}${this.#ticket ?? 0}`);
+  }
+  exportKeyingMaterial(length, label, context) {
+    const textOf = (bytes) => native.decode(bytesOf(bytes), 0, bytes.byteLength, latin1);
+    const labelText = Buffer.from(label).toString('latin1');
+    const request = { type: 'export', length, label: labelText, context: context === undefined ? null : textOf(context) };
+    const material = this.#session?.ask(request)?.material;
+    if (material === undefined || material === null) throw sessionError('internal error');
+    return Buffer.from(material, 'hex');
   }
   isSessionReused() {
     return this.#facts?.reused ?? false;
@@ -475,7 +488,7 @@ const WITHOUT_EFFECT = [
   'setPskIdentityHint',
 ];
 for (const name of WITHOUT_EFFECT) TLSWrap.prototype[name] = { [name]() {} }[name];
-for (const name of ['exportKeyingMaterial', 'renegotiate']) {
+for (const name of ['renegotiate']) {
   TLSWrap.prototype[name] = {
     [name]() {
       const error = new Error(`${name} is not available in this sandbox`);

@@ -3,17 +3,33 @@
 use super::alerts;
 use super::provider;
 use super::records::{self, FromGuest, ToGuest};
-use super::settings::{Choices, Parts, Refused, Settings};
+use super::settings::{Choices, Parts, Refused, Settings, latin1};
 use super::tickets::Tickets;
 use super::verify::Roots;
 use rustls::server::{Accepted, Acceptor};
 use rustls::{Connection, Error, HandshakeKind};
+use serde::Deserialize;
 use serde_json::json;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
 /// The size of one read of plain bytes.
 const PIECE: usize = 16 << 10;
+
+/// The largest size of the authorities in one reply. Hexadecimal digits double the size.
+const MAX_ROOT_BYTES: usize = 500 << 10;
+/// The largest size of exported material.
+const MAX_EXPORT: usize = 64 << 10;
+
+/// A request of the guest.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "type", deny_unknown_fields)]
+enum Request {
+    /// The authorities of the operator.
+    Roots,
+    /// Material from the keys of the session. Label and context have a byte in each character.
+    Export { length: usize, label: String, context: Option<String> },
+}
 
 /// A session.
 pub struct Engine {
@@ -53,6 +69,10 @@ impl Engine {
         match (kind, &mut self.state) {
             // All bytes before this record have been handled.
             (FromGuest::EncryptedEnd, _) => event(out, &json!({ "type": "ended" })),
+            (FromGuest::Ask, _) => {
+                let request = serde_json::from_slice(payload).map_err(|_| Unexpected)?;
+                event(out, &self.reply(request));
+            }
             (_, State::Failed) => {}
             (FromGuest::Start, State::New) => {
                 let settings = serde_json::from_slice(payload).map_err(|_| Unexpected)?;
@@ -207,6 +227,21 @@ impl Engine {
         }
         for number in parts.store.iter().flat_map(|store| store.take_new()) {
             event(out, &json!({ "type": "session", "session": number }));
+        }
+    }
+
+    /// Answers a request. A wrong request has an empty answer.
+    fn reply(&mut self, request: Request) -> serde_json::Value {
+        match (request, &mut self.state) {
+            (Request::Roots, _) => {
+                json!({ "type": "reply", "roots": self.roots.listed(MAX_ROOT_BYTES).map(hex).collect::<Vec<_>>() })
+            }
+            (Request::Export { length, label, context }, State::Running(connection)) if length <= MAX_EXPORT => {
+                let context = context.as_deref().map(latin1);
+                let found = connection.export_keying_material(vec![0; length], &latin1(&label), context.as_deref());
+                json!({ "type": "reply", "material": found.ok().map(|found| hex(&found)) })
+            }
+            _ => json!({ "type": "reply" }),
         }
     }
 

@@ -15,7 +15,7 @@ const MAX_AUTHORITIES: usize = 32;
 /// The rules of a verification.
 #[derive(Debug, Clone)]
 pub struct Rules {
-    /// What the peer uses its certificate for.
+    /// The use of the peer's certificate.
     pub purpose: Purpose,
     /// Whether a path may end at a trusted certificate that is not self-signed.
     pub allows_partial: bool,

@@ -22,6 +22,8 @@ pub enum FromGuest {
     Continue,
     /// The peer sends no further encrypted bytes. The event `ended` is the reply.
     EncryptedEnd,
+    /// A request, as JSON. The event `reply` is the reply.
+    Ask,
 }
 
 /// A kind of record to the guest.
@@ -52,6 +54,7 @@ impl FromGuest {
             4 => Self::PlainEnd,
             5 => Self::Continue,
             6 => Self::EncryptedEnd,
+            7 => Self::Ask,
             _ => return None,
         })
     }

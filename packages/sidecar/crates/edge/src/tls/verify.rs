@@ -32,17 +32,7 @@ pub struct Roots {
 /// Reads certificates in PEM. Other parts of the text are ignored.
 pub fn parse_roots<'a>(texts: impl IntoIterator<Item = &'a str>) -> Roots {
     let texts = texts.into_iter();
-    let certificates: Vec<_> =
-        texts.flat_map(|text| CertificateDer::pem_slice_iter(text.as_bytes()).filter_map(Result::ok)).take(MAX_ROOTS).collect();
-    let mut store = RootCertStore::empty();
-    store.add_parsable_certificates(certificates.iter().cloned());
-    let mut by_subject: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
-    for (i, certificate) in certificates.iter().enumerate() {
-        if let Some(read) = Certificate::read(certificate) {
-            by_subject.entry(read.subject.to_vec()).or_default().push(i);
-        }
-    }
-    Roots { store: Arc::new(store), certificates, by_subject }
+    Roots::of(texts.flat_map(|text| CertificateDer::pem_slice_iter(text.as_bytes()).filter_map(Result::ok)))
 }
 
 impl Default for Roots {
@@ -52,6 +42,25 @@ impl Default for Roots {
 }
 
 impl Roots {
+    fn of(certificates: impl Iterator<Item = CertificateDer<'static>>) -> Self {
+        let certificates: Vec<_> = certificates.take(MAX_ROOTS).collect();
+        let mut store = RootCertStore::empty();
+        store.add_parsable_certificates(certificates.iter().cloned());
+        let mut by_subject: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+        for (i, certificate) in certificates.iter().enumerate() {
+            if let Some(read) = Certificate::read(certificate) {
+                by_subject.entry(read.subject.to_vec()).or_default().push(i);
+            }
+        }
+        Self { store: Arc::new(store), certificates, by_subject }
+    }
+
+    /// Returns these authorities and the authorities of texts in PEM.
+    pub fn with(&self, texts: &[String]) -> Self {
+        let more = texts.iter().flat_map(|text| CertificateDer::pem_slice_iter(text.as_bytes()).filter_map(Result::ok));
+        Self::of(self.certificates.iter().cloned().chain(more))
+    }
+
     /// Returns the names of the authorities, which a server sends to a client.
     pub fn subjects(&self) -> Vec<DistinguishedName> {
         self.certificates
@@ -59,6 +68,16 @@ impl Roots {
             .filter_map(|one| Certificate::read(one))
             .map(|one| DistinguishedName::in_sequence(one.subject))
             .collect()
+    }
+
+    /// Returns the first certificates, as many as have `most` bytes.
+    pub fn listed(&self, most: usize) -> impl Iterator<Item = &[u8]> {
+        let mut left = most;
+        self.certificates.iter().map(AsRef::as_ref).take_while(move |one: &&[u8]| {
+            let is_listed = one.len() <= left;
+            left = left.saturating_sub(one.len());
+            is_listed
+        })
     }
 
     /// Verifies a chain at the present time. Returns OpenSSL's code of the failure. The name of the
