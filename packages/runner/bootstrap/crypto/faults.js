@@ -59,6 +59,7 @@ const PLACES = {
   'asn1 encoding routines': 'ASN1_',
   [ENVELOPE]: 'EVP_',
   'common libcrypto routines': 'CRYPTO_',
+  'PEM routines': 'PEM_',
 };
 
 function opensslError(number, library, reason, twice = false) {

@@ -22,6 +22,7 @@ const { Sign, Verify, SignJob } = require('../crypto/sign.js');
 const { AESCipherJob, ChaCha20Poly1305CipherJob } = require('../crypto/whole.js');
 const { Certificate } = require('../tls/certificate.js');
 const suites = require('../tls/ciphers.js');
+const roots = require('../tls/roots.js');
 const { secureContextClass } = require('../tls/secure-context.js');
 
 module.exports = function crypto(binding) {
@@ -36,7 +37,11 @@ module.exports = function crypto(binding) {
   binding.getSSLCiphers = suites.listed;
   binding.parseX509 = Certificate.parse;
   binding.getCurves = curves.listed;
-  binding.getBundledRootCertificates = () => [];
+  binding.getBundledRootCertificates = roots.listed;
+  binding.getSystemCACertificates = roots.listed;
+  binding.getExtraCACertificates = () => [...roots.extra()];
+  binding.getUserRootCertificates = () => [...roots.trusted()];
+  binding.resetRootCertStore = roots.choose;
   binding.startLoadingCertificatesOffThread = () => {};
   binding.getOpenSSLSecLevelCrypto = () => 1;
   binding.SecureContext = secureContextClass(binding.SecureContext);

@@ -15,18 +15,16 @@ const { tlsUnavailableError } = require('../errors/unavailable.js');
 const { ERRNO } = require('../net/calls.js');
 const { StreamBase } = require('../net/stream-base.js');
 const { Below } = require('../tls/below.js');
-const { Certificate, addAuthority, chainOf, legacyOf } = require('../tls/certificate.js');
+const { legacyOf, peerOf } = require('../tls/certificate.js');
 const { errorOf, verificationError } = require('../tls/errors.js');
 const { PlainQueue } = require('../tls/plain-queue.js');
 const { nameAt, namesOf, wireOf } = require('../tls/protocol-names.js');
-const { sessionOf, ticketOf } = require('../tls/session-bytes.js');
-const { identitiesOf, settingsOf } = require('../tls/secure-context.js');
+const { exportedMaterial, sessionOf, ticketOf } = require('../tls/session-bytes.js');
+const { authoritiesOf, identitiesOf, settingsOf } = require('../tls/secure-context.js');
 const { Session } = require('../tls/session.js');
 
 // While more bytes wait for the stream below, no plain bytes are encrypted.
 const MAX_WAITING = 128 << 10;
-const { hex } = native.encodings;
-const bytesOfHex = (text) => new Uint8Array(native.encode(text, hex));
 
 class TLSWrap extends StreamBase {
   #stream;
@@ -127,6 +125,8 @@ class TLSWrap extends StreamBase {
 
   // The stream below has bytes, or has ended.
   #onEncrypted(count, view) {
+    // A destroyed session sends no event, so nothing may wait for one.
+    if (this.#destroyed) return;
     if (this.#session?.isAttached) {
       this.#onEarlier(count, view);
       return;
@@ -243,6 +243,7 @@ class TLSWrap extends StreamBase {
 
   // The session has plain bytes for the program.
   #toProgram(view) {
+    if (this.#destroyed) return;
     if (this.#isReading && this.#plain.isEmpty) this.#deliver(view);
     else this.#plain.push(view, this.#session);
   }
@@ -366,7 +367,8 @@ class TLSWrap extends StreamBase {
         return;
       }
       choices.identities = identitiesOf(context);
-      if (context.state.ca !== undefined) choices.ca = context.state.ca;
+      const { ca } = authoritiesOf(context);
+      if (ca !== undefined) choices.ca = ca;
     }
     if (this.#requests.alpn && this.#hello.alpn !== null) {
       const offered = this.#hello.alpn;
@@ -429,6 +431,9 @@ class TLSWrap extends StreamBase {
   getSession() {
     return this.#facts === undefined ? undefined : sessionOf(this.#ticket);
   }
+  exportKeyingMaterial(length, label, context) {
+    return exportedMaterial(this.#session, length, label, context);
+  }
   isSessionReused() {
     return this.#facts?.reused ?? false;
   }
@@ -456,14 +461,7 @@ class TLSWrap extends StreamBase {
     return code === undefined || code === null ? null : verificationError(code);
   }
   #peerCertificate() {
-    if (this.#peer === undefined && this.#facts?.chain.length > 0) {
-      try {
-        this.#peer = chainOf(this.#facts.chain.map((text) => new Certificate(bytesOfHex(text))));
-      } catch {
-        return undefined;
-      }
-      addAuthority(this.#peer, this.#context.authorities());
-    }
+    this.#peer ??= peerOf(this.#facts, this.#context);
     return this.#peer;
   }
   getPeerCertificate(abbreviated) {
@@ -501,7 +499,7 @@ const WITHOUT_EFFECT = [
   'setPskIdentityHint',
 ];
 for (const name of WITHOUT_EFFECT) TLSWrap.prototype[name] = { [name]() {} }[name];
-for (const name of ['exportKeyingMaterial', 'renegotiate']) {
+for (const name of ['renegotiate']) {
   TLSWrap.prototype[name] = {
     [name]() {
       const error = new Error(`${name} is not available in this sandbox`);

@@ -9,6 +9,7 @@
 const context = require('../context.js');
 const { isMain, optionFor, wrapFor } = require('./referrers.js');
 const { quote } = require('../errors/source-lines.js');
+const { leaveImage } = require('../tls/roots.js');
 
 // The shim's name for a program without a file.
 const EVALUATED = /\/\[eval\d+\]$/;
@@ -28,6 +29,8 @@ function prepareFacades() {
     facades.set(`node:${id}`, facade);
     if (BuiltinModule.canBeRequiredWithoutScheme(id)) facades.set(id, facade);
   }
+  // The facade of `tls` has read the list of authorities.
+  leaveImage();
 }
 
 // Node's loader caches the resolution of specifiers by the URL of the importing module. In a runner

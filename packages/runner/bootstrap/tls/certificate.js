@@ -313,4 +313,18 @@ function addAuthority(chain, authorities) {
   if (authority.isSelfIssued) authority.setIssuer(authority);
 }
 
-module.exports = { Certificate, addAuthority, blocksOf, toPem, chainOf, legacyOf };
+// Returns the certificate of a session's peer with its chain. Returns undefined without a peer or a
+// readable certificate.
+function peerOf(facts, context) {
+  if (facts === undefined || facts.chain.length === 0) return undefined;
+  let own;
+  try {
+    own = chainOf(facts.chain.map((text) => new Certificate(new Uint8Array(native.encode(text, native.encodings.hex)))));
+  } catch {
+    return undefined;
+  }
+  addAuthority(own, context.authorities());
+  return own;
+}
+
+module.exports = { Certificate, blocksOf, toPem, legacyOf, peerOf };

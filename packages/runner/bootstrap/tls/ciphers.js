@@ -43,7 +43,7 @@ const GROUPS = {
 };
 // The beginnings of OpenSSL's other suites and groups, which the session does not have.
 const OTHERS =
-  /^(?:k|a|A?ECDH|A?DH|EDH|EXP|PSK|SRP|RSA|AES|CAMELLIA|ARIA|SEED|IDEA|RC|DES|3DES|NULL|eNULL|GOST|MD5|SHA|LOW|MEDIUM|FIPS|SSLv3|TLSv1|CBC|DSS|SUITEB|CHACHA|ECDSA)/;
+  /^(?:k[A-Z]|a[A-Z]|A?ECDH|A?DH|EDH|EXP|PSK|SRP|RSA|AES|CAMELLIA|ARIA|SEED|IDEA|RC|DES|3DES|NULL|eNULL|GOST|MD5|SHA|LOW|MEDIUM|FIPS|SSLv3|TLSv1|CBC|DSS|SUITEB|CHACHA|ECDSA)/;
 
 // Returns the suites of TLS 1.2 of a list. Throws if no part of the list is known.
 function chosen(list) {
@@ -52,7 +52,8 @@ function chosen(list) {
   for (const part of list.split(/[:, ]+/)) {
     if (part === '' || part[0] === '@') continue;
     const excludes = part[0] === '!' || part[0] === '-';
-    const name = part.replace(/^[!+-]/, '');
+    // The level of security has no effect: all suites have the highest.
+    const name = part.replace(/^[!+-]/, '').replace(/@.*$/, '');
     known ||= name in GROUPS || TLS12.includes(name) || OTHERS.test(name);
     if (part[0] === '+') continue;
     const tests = name.split('+').map((one) => GROUPS[one] ?? ((suite) => suite === one));

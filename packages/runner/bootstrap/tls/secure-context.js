@@ -3,11 +3,12 @@
 'use strict';
 
 const { keyFrom } = require('../crypto/key-input.js');
-const { opensslError } = require('../crypto/faults.js');
+const { coded, opensslError } = require('../crypto/faults.js');
 const { bytesOf } = require('../crypto/bytes.js');
 const keys = require('../crypto/keys.js');
 const { TLS12, TLS13, chosen, chosen13 } = require('./ciphers.js');
 const { Certificate, blocksOf, toPem } = require('./certificate.js');
+const roots = require('./roots.js');
 
 const TLS1_2 = 0x303;
 const TLS1_3 = 0x304;
@@ -27,8 +28,13 @@ class SecureContextState {
   suites = TLS12;
   suites13 = TLS13;
   groups;
-  // Certificates in PEM. undefined means the operator's authorities.
-  ca;
+  // Certificates in PEM.
+  ca = [];
+  // Whether the authorities of the process are trusted too.
+  hasRoots = false;
+  allowsPartial = false;
+  // Lists of revoked certificates in PEM.
+  crl = [];
   // [{ certificate, chain, key }]
   identities = [];
   key;
@@ -83,11 +89,22 @@ function secureContextClass(skeleton) {
       if (list !== 'auto') this.#state.groups = list.split(':');
     }
     addCACert(value) {
-      this.#state.ca ??= [];
       const text = textOf(value);
       if (blocksOf(text).length > 0) this.#state.ca.push(text);
     }
-    addRootCerts() {}
+    addRootCerts() {
+      this.#state.hasRoots = true;
+      // Warns of a wrong file.
+      roots.extra();
+    }
+    setAllowPartialTrustChain() {
+      this.#state.allowsPartial = true;
+    }
+    addCRL(value) {
+      const text = textOf(value);
+      if (!text.includes('-----BEGIN X509 CRL-----')) throw coded(Error, 'ERR_CRYPTO_OPERATION_FAILED', 'Failed to parse CRL');
+      this.#state.crl.push(text);
+    }
     setCert(value) {
       const blocks = blocksOf(textOf(value));
       if (blocks.length === 0) throw opensslError('0480006C', 'PEM routines', 'no start line', true);
@@ -121,8 +138,9 @@ function secureContextClass(skeleton) {
     }
     // Returns the trusted certificates.
     authorities() {
-      const { ca = [] } = this.#state;
-      return ca.flatMap((text) => blocksOf(text).map((block) => new Certificate(block)));
+      const { ca, hasRoots } = this.#state;
+      const all = hasRoots ? [...ca, ...roots.trusted()] : ca;
+      return all.flatMap((text) => blocksOf(text).map((block) => new Certificate(block)));
     }
     getIssuer() {
       return undefined;
@@ -148,18 +166,28 @@ function secureContextClass(skeleton) {
 
 // Returns the settings of a context for a session.
 function settingsOf(context) {
-  const { min, max, suites, suites13, groups, ca } = context.state;
+  const { min, max, suites, suites13, groups, allowsPartial, crl } = context.state;
   return {
     minVersion: VERSIONS[min],
     maxVersion: VERSIONS[max],
     ciphers: [...suites13, ...suites],
     groups,
-    ca,
+    ...authoritiesOf(context),
+    partialChain: allowsPartial,
+    crl,
     identities: identitiesOf(context),
   };
+}
+
+// Returns the authorities: without `ca`, the operator's authorities and the certificates in
+// `moreCa`.
+function authoritiesOf({ state: { ca, hasRoots } }) {
+  if (!hasRoots) return { ca };
+  const chosen = roots.chosen();
+  return chosen === undefined ? { moreCa: [...roots.extra(), ...ca] } : { ca: [...chosen, ...ca] };
 }
 
 const identitiesOf = (context) =>
   context.state.identities.filter(({ key }) => key !== undefined).map(({ chain, key }) => ({ chain, key }));
 
-module.exports = { secureContextClass, settingsOf, identitiesOf };
+module.exports = { secureContextClass, settingsOf, identitiesOf, authoritiesOf };

@@ -1,7 +1,11 @@
-// The bytes of a session that a program keeps. They contain only the number of a ticket, which is
-// in the edge process. Next: session.js.
+// The bytes of a session that a program receives: the session for a later resumption, which is the
+// number of a ticket in the edge process, and material from the keys. Next: session.js.
 'use strict';
 
+const { bytesOf } = require('../crypto/bytes.js');
+const { sessionError } = require('./errors.js');
+
+const { latin1 } = native.encodings;
 const MAGIC = 'cfs1';
 
 // Returns the bytes of a session. A session without a ticket has the number 0.
@@ -13,4 +17,14 @@ function ticketOf(bytes) {
   return text.startsWith(MAGIC) ? Number(text.slice(MAGIC.length)) || undefined : undefined;
 }
 
-module.exports = { sessionOf, ticketOf };
+// Asks a session for material from its keys.
+function exportedMaterial(session, length, label, context) {
+  const textOf = (bytes) => native.decode(bytesOf(bytes), 0, bytes.byteLength, latin1);
+  const labelText = Buffer.from(label).toString('latin1');
+  const request = { type: 'export', length, label: labelText, context: context === undefined ? null : textOf(context) };
+  const material = session?.ask(request)?.material;
+  if (material === undefined || material === null) throw sessionError('internal error');
+  return Buffer.from(material, 'hex');
+}
+
+module.exports = { exportedMaterial, sessionOf, ticketOf };

@@ -6,6 +6,7 @@
 
 const { EACCES } = require('../errors/denials.js');
 const { ERRNO, IN, NUMBERS, OUT, Waiting, explanationOf, sys } = require('../net/calls.js');
+const { NUMBERS: PROCESSES, sysWait } = require('../processes/calls.js');
 
 // The kinds of records to the session.
 const START = 1;
@@ -16,6 +17,7 @@ const CONTINUE = 5;
 const ENCRYPTED_END = 6;
 const PAUSE = 7;
 const RESUME = 8;
+const ASK = 9;
 // The kinds of records from the session.
 const TO_PEER = 129;
 const TO_PROGRAM = 130;
@@ -32,6 +34,7 @@ const PIECE = 64 << 10;
 
 const { utf8 } = native.encodings;
 const NONE = -1;
+const FOREVER = -1;
 let scratch;
 
 class Session {
@@ -50,6 +53,10 @@ class Session {
   #headLength = 0;
   #left = 0;
   #parts = [];
+  // While a request waits for its reply, other records wait here.
+  #isAsking = false;
+  #reply;
+  #deferred = [];
 
   // `owner` has the methods toPeer(view), toProgram(view), ended(), event(event), written(count),
   // failed(errno, explanation) and drained(). `connection` is the socket of an attached session.
@@ -111,6 +118,39 @@ class Session {
     this.#send(RESUME, undefined);
   }
 
+  // Returns the reply to a request, and suspends the process until then. Returns undefined if the
+  // session has ended.
+  ask(request) {
+    this.#isAsking = true;
+    this.#reply = undefined;
+    this.#sendJson(ASK, request);
+    while (this.#reply === undefined && this.#socket !== NONE) {
+      const mask = IN | (this.isDrained ? 0 : OUT);
+      sys(PROCESSES.watch, new Uint32Array([this.#socket, mask]));
+      sysWait(PROCESSES.waitForWatched, FOREVER);
+      this.#write();
+      this.#read();
+    }
+    this.#isAsking = false;
+    native.enqueueTask(() => this.#catchUp());
+    return this.#reply;
+  }
+  #catchUp() {
+    while (this.#deferred.length > 0 && !this.#isAsking) {
+      const call = this.#deferred[0];
+      try {
+        call();
+      } finally {
+        this.#deferred.shift();
+      }
+    }
+  }
+  // Calls the owner now, or after earlier calls that wait.
+  #tell(call) {
+    if (this.#isAsking || this.#deferred.length > 0) this.#deferred.push(call);
+    else call();
+  }
+
   close() {
     if (this.#socket === NONE) return;
     if (this.#unhandled > 0) native.loop.keepAlive[0]--;
@@ -170,7 +210,7 @@ class Session {
       const status = count < 0 ? count : this.#failure;
       const explanation = status === EACCES ? explanationOf(this.#socket) : undefined;
       this.close();
-      this.#owner.failed(status, explanation);
+      this.#tell(() => this.#owner.failed(status, explanation));
       return;
     }
     // Waits before the callbacks run, because a callback may throw.
@@ -190,7 +230,7 @@ class Session {
         this.#left = this.#head[1] | (this.#head[2] << 8) | (this.#head[3] << 16);
         if (this.#left > MAX_PAYLOAD) {
           this.close();
-          this.#owner.failed(ERRNO.EPROTO);
+          this.#tell(() => this.#owner.failed(ERRNO.EPROTO));
           return;
         }
       }
@@ -203,8 +243,8 @@ class Session {
   }
   // Handles a part of a payload, the last part if `#left` is 0.
   #payload(kind, piece) {
-    if (kind === TO_PEER) this.#owner.toPeer(piece);
-    else if (kind === TO_PROGRAM) this.#owner.toProgram(piece);
+    if (kind === TO_PEER) this.#tell(() => this.#owner.toPeer(piece));
+    else if (kind === TO_PROGRAM) this.#tell(() => this.#owner.toProgram(piece));
     else {
       this.#parts.push(piece);
       if (this.#left === 0) this.#whole(kind, joined(this.#parts.splice(0)));
@@ -213,9 +253,15 @@ class Session {
   #whole(kind, payload) {
     if (kind === HANDLED) {
       if (this.#unhandled > 0 && --this.#unhandled === 0) native.loop.keepAlive[0]--;
-    } else if (kind === ENDED) this.#owner.ended();
-    else if (kind === WRITTEN) this.#owner.written(new DataView(payload.buffer, payload.byteOffset).getUint32(0, true));
-    else if (kind === EVENT) this.#owner.event(JSON.parse(native.decode(payload, 0, payload.length, utf8)));
+    } else if (kind === ENDED) this.#tell(() => this.#owner.ended());
+    else if (kind === WRITTEN) {
+      const count = new DataView(payload.buffer, payload.byteOffset).getUint32(0, true);
+      this.#tell(() => this.#owner.written(count));
+    } else if (kind === EVENT) {
+      const event = JSON.parse(native.decode(payload, 0, payload.length, utf8));
+      if (event.type === 'reply') this.#reply = event;
+      else this.#tell(() => this.#owner.event(event));
+    }
   }
 }
 

@@ -45,15 +45,15 @@ pub fn alert_number(error: &Error) -> Option<u8> {
 
 fn of_alert(alert: AlertDescription) -> &'static str {
     match alert {
-        AlertDescription::UnexpectedMessage => "sslv3 alert unexpected message",
-        AlertDescription::BadRecordMac => "sslv3 alert bad record mac",
-        AlertDescription::HandshakeFailure => "sslv3 alert handshake failure",
-        AlertDescription::BadCertificate => "sslv3 alert bad certificate",
-        AlertDescription::UnsupportedCertificate => "sslv3 alert unsupported certificate",
-        AlertDescription::CertificateRevoked => "sslv3 alert certificate revoked",
-        AlertDescription::CertificateExpired => "sslv3 alert certificate expired",
-        AlertDescription::CertificateUnknown => "sslv3 alert certificate unknown",
-        AlertDescription::IllegalParameter => "sslv3 alert illegal parameter",
+        AlertDescription::UnexpectedMessage => "ssl/tls alert unexpected message",
+        AlertDescription::BadRecordMac => "ssl/tls alert bad record mac",
+        AlertDescription::HandshakeFailure => "ssl/tls alert handshake failure",
+        AlertDescription::BadCertificate => "ssl/tls alert bad certificate",
+        AlertDescription::UnsupportedCertificate => "ssl/tls alert unsupported certificate",
+        AlertDescription::CertificateRevoked => "ssl/tls alert certificate revoked",
+        AlertDescription::CertificateExpired => "ssl/tls alert certificate expired",
+        AlertDescription::CertificateUnknown => "ssl/tls alert certificate unknown",
+        AlertDescription::IllegalParameter => "ssl/tls alert illegal parameter",
         AlertDescription::UnknownCA => "tlsv1 alert unknown ca",
         AlertDescription::AccessDenied => "tlsv1 alert access denied",
         AlertDescription::DecodeError => "tlsv1 alert decode error",
@@ -66,6 +66,6 @@ fn of_alert(alert: AlertDescription) -> &'static str {
         AlertDescription::UnrecognisedName => "tlsv1 unrecognized name",
         AlertDescription::CertificateRequired => "tlsv13 alert certificate required",
         AlertDescription::NoApplicationProtocol => "tlsv1 alert no application protocol",
-        _ => "sslv3 alert handshake failure",
+        _ => "ssl/tls alert handshake failure",
     }
 }

@@ -4,17 +4,33 @@ use super::alerts;
 use super::output::Output;
 use super::provider;
 use super::records::FromGuest;
-use super::settings::{Choices, Parts, Refused, Settings};
+use super::settings::{Choices, Parts, Refused, Settings, latin1};
 use super::tickets::Tickets;
 use super::verify::Roots;
 use rustls::server::{Accepted, Acceptor};
 use rustls::{Connection, Error, HandshakeKind};
+use serde::Deserialize;
 use serde_json::json;
 use std::io::Write;
 use std::sync::Arc;
 
 /// The bytes before the content of a record of TLS.
 const RECORD_HEAD: usize = 5;
+
+/// The largest size of the authorities in one reply. Hexadecimal digits double the size.
+const MAX_ROOT_BYTES: usize = 500 << 10;
+/// The largest size of exported material.
+const MAX_EXPORT: usize = 64 << 10;
+
+/// A request of the guest.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "type", deny_unknown_fields)]
+enum Request {
+    /// The authorities of the operator.
+    Roots,
+    /// Material from the keys of the session. Label and context have a byte in each character.
+    Export { length: usize, label: String, context: Option<String> },
+}
 
 /// A session.
 pub struct Engine {
@@ -67,6 +83,10 @@ impl Engine {
             // All bytes before this record have been handled.
             (FromGuest::Pause | FromGuest::Resume, _) => return Err(Unexpected),
             (FromGuest::EncryptedEnd, _) => out.event(&json!({ "type": "ended" })),
+            (FromGuest::Ask, _) => {
+                let request = serde_json::from_slice(payload).map_err(|_| Unexpected)?;
+                out.event(&self.reply(request));
+            }
             (_, State::Failed) => {}
             (FromGuest::Start, State::New) => {
                 let settings = serde_json::from_slice(payload).map_err(|_| Unexpected)?;
@@ -289,7 +309,7 @@ impl Engine {
             let mut facts = facts(connection, parts);
             if let Some(operator) = &self.operator {
                 let chain = connection.peer_certificates().unwrap_or_default();
-                if let Err(code) = parts.roots.verify_named(chain, &operator.name) {
+                if let Err(code) = parts.roots.verify_for_operator(chain, &operator.name) {
                     out.event(&json!({ "type": "error", "reason": "certificate verify failed", "code": code }));
                     self.state = State::Failed;
                     return;
@@ -303,6 +323,21 @@ impl Engine {
         }
         for number in parts.store.iter().flat_map(|store| store.take_new()) {
             out.event(&json!({ "type": "session", "session": number }));
+        }
+    }
+
+    /// Answers a request. A wrong request has an empty answer.
+    fn reply(&mut self, request: Request) -> serde_json::Value {
+        match (request, &mut self.state) {
+            (Request::Roots, _) => {
+                json!({ "type": "reply", "roots": self.roots.listed(MAX_ROOT_BYTES).map(hex).collect::<Vec<_>>() })
+            }
+            (Request::Export { length, label, context }, State::Running(connection)) if length <= MAX_EXPORT => {
+                let context = context.as_deref().map(latin1);
+                let found = connection.export_keying_material(vec![0; length], &latin1(&label), context.as_deref());
+                json!({ "type": "reply", "material": found.ok().map(|found| hex(&found)) })
+            }
+            _ => json!({ "type": "reply" }),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The path from a peer's certificate to an authority, and its verification by the rules and with
 //! the codes of OpenSSL. The library webpki is stricter than OpenSSL: it refuses certificates of
 //! version 1 and authorities as servers, and it has other codes. Programs for Node depend on both.
-//! The secrets of the operator do not depend on this verification. Next: `tickets.rs`.
+//! The secrets of the operator do not depend on this verification
+//! ([`Roots::verify_for_operator`]). Next: `tickets.rs`.
 //!
 //! As in OpenSSL with Node's callback, each check runs, and the last failure is the result.
 
@@ -15,12 +16,19 @@ const MAX_AUTHORITIES: usize = 32;
 /// The rules of a verification.
 #[derive(Debug, Clone)]
 pub struct Rules {
-    /// What the peer uses its certificate for.
+    /// The use of the peer's certificate.
     pub purpose: Purpose,
     /// Whether a path may end at a trusted certificate that is not self-signed.
     pub allows_partial: bool,
     /// Lists of revoked certificates in DER. If there are any, each issuer needs one.
     pub lists: Vec<Vec<u8>>,
+}
+
+impl Rules {
+    /// The rules for a server without options of the guest.
+    pub fn of_server() -> Self {
+        Self { purpose: Purpose::Server, allows_partial: false, lists: Vec::new() }
+    }
 }
 
 struct Path<'a> {

@@ -27,6 +27,8 @@ pub enum FromGuest {
     Pause,
     /// The guest reads plain bytes again. Only in an attached session.
     Resume,
+    /// A request, as JSON. The event `reply` is the reply.
+    Ask,
 }
 
 /// A kind of record to the guest.
@@ -59,6 +61,7 @@ impl FromGuest {
             6 => Self::EncryptedEnd,
             7 => Self::Pause,
             8 => Self::Resume,
+            9 => Self::Ask,
             _ => return None,
         })
     }

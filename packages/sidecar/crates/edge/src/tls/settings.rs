@@ -50,6 +50,8 @@ pub struct Settings {
     groups: Option<Vec<String>>,
     /// The trusted authorities in PEM. Absent: the authorities of the operator.
     ca: Option<Vec<String>>,
+    /// Authorities in PEM besides the operator's.
+    more_ca: Vec<String>,
     identities: Vec<Identity>,
     /// Whether a server requests the client's certificate.
     request_cert: bool,
@@ -138,13 +140,15 @@ impl Settings {
     pub fn restrict(&mut self) -> bool {
         let hides_protocol = !self.alpn.iter().any(|name| name == HTTP);
         (self.alpn, self.ca, self.key_log) = (vec![HTTP.to_owned()], None, false);
+        self.more_ca.clear();
         hides_protocol
     }
 
     fn roots(&self, default: &Arc<Roots>) -> Arc<Roots> {
         match &self.ca {
             Some(texts) => Arc::new(parse_roots(texts.iter().map(String::as_str))),
-            None => default.clone(),
+            None if self.more_ca.is_empty() => default.clone(),
+            None => Arc::new(default.with(self.more_ca.iter().map(String::as_str))),
         }
     }
 
@@ -278,6 +282,6 @@ impl ResolvesServerCert for Resolver {
 }
 
 /// Returns the bytes of a text with a byte in each character.
-fn latin1(text: &str) -> Vec<u8> {
+pub fn latin1(text: &str) -> Vec<u8> {
     text.chars().filter_map(|char| u8::try_from(char).ok()).collect()
 }

@@ -4,7 +4,7 @@
 
 use super::path::{self, Rules};
 use super::provider;
-use super::x509::{Certificate, Key, Purpose};
+use super::x509::{Certificate, Key};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::verify_tls13_signature_with_raw_key;
@@ -32,9 +32,7 @@ pub struct Roots {
 /// Reads certificates in PEM. Other parts of the text are ignored.
 pub fn parse_roots<'a>(texts: impl IntoIterator<Item = &'a str>) -> Roots {
     let texts = texts.into_iter();
-    let certificates: Vec<_> =
-        texts.flat_map(|text| CertificateDer::pem_slice_iter(text.as_bytes()).filter_map(Result::ok)).take(MAX_ROOTS).collect();
-    Roots::of(certificates)
+    Roots::of(texts.flat_map(|text| CertificateDer::pem_slice_iter(text.as_bytes()).filter_map(Result::ok)))
 }
 
 impl Default for Roots {
@@ -44,13 +42,8 @@ impl Default for Roots {
 }
 
 impl Roots {
-    /// Returns these and further authorities.
-    pub fn with<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let more = parse_roots(texts);
-        Self::of([self.certificates.as_slice(), more.certificates.as_slice()].concat())
-    }
-
-    fn of(certificates: Vec<CertificateDer<'static>>) -> Self {
+    fn of(certificates: impl Iterator<Item = CertificateDer<'static>>) -> Self {
+        let certificates: Vec<_> = certificates.take(MAX_ROOTS).collect();
         let mut store = RootCertStore::empty();
         store.add_parsable_certificates(certificates.iter().cloned());
         let mut by_subject: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
@@ -62,6 +55,13 @@ impl Roots {
         Self { store: Arc::new(store), certificates, by_subject }
     }
 
+    /// Returns these authorities and the authorities of texts in PEM.
+    pub fn with<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let texts = texts.into_iter();
+        let more = texts.flat_map(|text| CertificateDer::pem_slice_iter(text.as_bytes()).filter_map(Result::ok));
+        Self::of(self.certificates.iter().cloned().chain(more))
+    }
+
     /// Returns the names of the authorities, which a server sends to a client.
     pub fn subjects(&self) -> Vec<DistinguishedName> {
         self.certificates
@@ -69,6 +69,16 @@ impl Roots {
             .filter_map(|one| Certificate::read(one))
             .map(|one| DistinguishedName::in_sequence(one.subject))
             .collect()
+    }
+
+    /// Returns the first certificates, as many as have `most` bytes.
+    pub fn listed(&self, most: usize) -> impl Iterator<Item = &[u8]> {
+        let mut left = most;
+        self.certificates.iter().map(AsRef::as_ref).take_while(move |one: &&[u8]| {
+            let is_listed = one.len() <= left;
+            left = left.saturating_sub(one.len());
+            is_listed
+        })
     }
 
     /// Verifies a chain at the present time. Returns OpenSSL's code of the failure. The name of the
@@ -112,12 +122,16 @@ impl Roots {
         })
     }
 
-    /// Verifies the chain of a server like [`Self::verify`], and the name of the server.
-    pub fn verify_named(&self, chain: &[CertificateDer<'_>], name: &str) -> Result<(), &'static str> {
-        self.verify(chain, &Rules { purpose: Purpose::Server, allows_partial: false, lists: Vec::new() })?;
+    /// Verifies the chain of a server for the operator, and the name of the server. Returns
+    /// OpenSSL's code of the failure. The secrets of the operator depend on this decision, so the
+    /// library webpki makes the decision, which is stricter than OpenSSL.
+    pub fn verify_for_operator(&self, chain: &[CertificateDer<'_>], name: &str) -> Result<(), &'static str> {
         let wrong_name = "ERR_TLS_CERT_ALTNAME_INVALID";
-        let own = chain.first().ok_or(wrong_name)?;
-        let parsed = ParsedCertificate::try_from(own).map_err(|_| wrong_name)?;
+        let (own, others) = chain.split_first().ok_or("UNABLE_TO_GET_ISSUER_CERT")?;
+        let parsed = ParsedCertificate::try_from(own).map_err(|_| "INVALID_PURPOSE")?;
+        let algorithms = provider::whole().signature_verification_algorithms.all;
+        verify_server_cert_signed_by_trust_anchor(&parsed, &self.store, others, UnixTime::now(), algorithms)
+            .map_err(|_| self.verify(chain, &Rules::of_server()).err().unwrap_or("INVALID_PURPOSE"))?;
         let name = ServerName::try_from(name).map_err(|_| wrong_name)?;
         verify_server_name(&parsed, &name).map_err(|_| wrong_name)
     }

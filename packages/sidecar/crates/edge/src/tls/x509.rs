@@ -31,7 +31,7 @@ pub mod usage {
     pub const LISTS: u16 = 0x02;
 }
 
-/// What a certificate is used for.
+/// A use of a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// A server of TLS.
