@@ -17,6 +17,7 @@ const { StreamBase } = require('../net/stream-base.js');
 const { Below } = require('../tls/below.js');
 const { legacyOf, peerOf } = require('../tls/certificate.js');
 const { errorOf, verificationError } = require('../tls/errors.js');
+const { addMissingMethods } = require('../tls/missing-methods.js');
 const { PlainQueue } = require('../tls/plain-queue.js');
 const { nameAt, namesOf, wireOf } = require('../tls/protocol-names.js');
 const { exportedMaterial, sessionOf, ticketOf } = require('../tls/session-bytes.js');
@@ -484,30 +485,7 @@ class TLSWrap extends StreamBase {
   }
 }
 
-// The methods that set an option without effect, or read a fact that rustls does not have.
-const WITHOUT_EFFECT = [
-  'enablePskCallback',
-  'enableTrace',
-  'endParser',
-  'getFinished',
-  'getPeerFinished',
-  'loadSession',
-  'newSessionDone',
-  'requestOCSP',
-  'setMaxSendFragment',
-  'setOCSPResponse',
-  'setPskIdentityHint',
-];
-for (const name of WITHOUT_EFFECT) TLSWrap.prototype[name] = { [name]() {} }[name];
-for (const name of ['renegotiate']) {
-  TLSWrap.prototype[name] = {
-    [name]() {
-      const error = new Error(`${name} is not available in this sandbox`);
-      error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
-      throw error;
-    },
-  }[name];
-}
+addMissingMethods(TLSWrap.prototype);
 
 module.exports = function tlsWrap(binding) {
   binding.TLSWrap = TLSWrap;

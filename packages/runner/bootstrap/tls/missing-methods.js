@@ -1,0 +1,29 @@
+// The methods of a session that rustls does not have. A method that sets an option has no effect, and
+// a method that reads a fact returns undefined. Next: session.js.
+'use strict';
+
+const WITHOUT_EFFECT = [
+  'enablePskCallback',
+  'enableTrace',
+  'endParser',
+  'getFinished',
+  'getPeerFinished',
+  'loadSession',
+  'newSessionDone',
+  'requestOCSP',
+  'setMaxSendFragment',
+  'setOCSPResponse',
+  'setPskIdentityHint',
+];
+
+// Adds the missing methods to the prototype of a session.
+function addMissingMethods(prototype) {
+  for (const name of WITHOUT_EFFECT) prototype[name] = { [name]() {} }[name];
+  prototype.renegotiate = function renegotiate() {
+    const error = new Error('renegotiate is not available in this sandbox');
+    error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
+    throw error;
+  };
+}
+
+module.exports = { addMissingMethods };
