@@ -1,5 +1,5 @@
-// The methods of a session that rustls does not have. A method that sets an option has no effect, and
-// a method that reads a fact returns undefined. Next: session.js.
+// The methods of a session that rustls does not have. A method that sets an option has no effect. A
+// method that reads a fact returns undefined. Next: session.js.
 'use strict';
 
 const WITHOUT_EFFECT = [

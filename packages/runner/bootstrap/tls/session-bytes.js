@@ -1,5 +1,6 @@
-// The bytes of a session that a program receives: the session for a later resumption, which is the
-// number of a ticket in the edge process, and material from the keys. Next: session.js.
+// The bytes of a session that a program receives. The bytes for a later resumption contain only the
+// number of a ticket, which is in the edge process. Exported material is made from the keys. Next:
+// session.js.
 'use strict';
 
 const { bytesOf } = require('../crypto/bytes.js');

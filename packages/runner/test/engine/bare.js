@@ -26,6 +26,7 @@ globalThis.queueMicrotask = native.enqueueMicrotask;
 globalThis.setTimeout = (callback, delay) => {
   timer = callback;
   native.loop.timerInfo[0] = 1;
+  native.toggleTimerRef(true);
   native.scheduleTimer(delay);
 };
 globalThis.process = {

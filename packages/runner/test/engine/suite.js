@@ -49,6 +49,7 @@ globalThis.os = {
   setTimeout(callback, delay) {
     timers.push(callback);
     native.loop.timerInfo[0] = timers.length;
+    native.toggleTimerRef(true);
     native.scheduleTimer(delay);
   },
 };

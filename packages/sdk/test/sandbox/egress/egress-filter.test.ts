@@ -1,5 +1,5 @@
-// Requests that servers read in different ways, and names of TLS servers, at a host with rules about
-// HTTP. No refused request reaches the server.
+// Requests that servers read in different ways, and names of TLS servers, at a host with rules
+// about HTTP. No refused request reaches the server.
 
 import { once } from 'node:events';
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -34,6 +34,8 @@ async function startOrigin(isTls: boolean) {
   };
 }
 
+const SECURE = `tls.connect({ ca: ${JSON.stringify(AUTHORITY)}, servername: 'secure.example.com', ...to })`;
+
 /** Sends raw bytes, and resolves with the status line and the header `coldframe-denied`. */
 const RAW = (port: number, tls: boolean): string => `
   import net from 'node:net';
@@ -41,7 +43,7 @@ const RAW = (port: number, tls: boolean): string => `
   const raw = (bytes, options = {}) => new Promise((resolve, reject) => {
     let all = '';
     const to = { host: 'secure.example.com', port: ${port}, ...options };
-    const socket = ${tls ? `tls.connect({ ca: ${JSON.stringify(AUTHORITY)}, servername: 'secure.example.com', ...to })` : 'net.connect(to)'};
+    const socket = ${tls ? SECURE : 'net.connect(to)'};
     socket.on('error', reject).setEncoding('latin1').on('data', (data) => (all += data));
     socket.on('close', () => resolve([all.slice(9, 12), /^coldframe-denied: (.*)$/im.exec(all)?.[1]?.trim()]));
     socket.end(bytes);

@@ -10,6 +10,7 @@ mod containment;
 mod embedder;
 mod files;
 mod handles;
+mod launch;
 mod memberships;
 mod network;
 mod outside;
@@ -44,12 +45,13 @@ use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_error::{Errno, Error};
 use coldframe_fair::DEFAULT_WEIGHT;
 use coldframe_ids::Pid;
-use coldframe_kernel::processes::{Child, ProgramKind, find};
+use coldframe_kernel::processes::{Child, ProgramKind};
 use coldframe_kernel::text::{Text, variables};
 use coldframe_kernel::usage::{Charge, Resource};
 use coldframe_kernel::{Kernel, Limits, Process as KernelProcess};
 use coldframe_panics::Health;
 use coldframe_panics::runtime::{Mutex, RwLock};
+use launch::{prepare, title};
 use outside::OutsideSlot;
 use registry::RuntimeCharge;
 use std::collections::HashMap;
@@ -482,25 +484,4 @@ impl Home for Inner {
         self.registry.scheduler().freed(program.process.kernel.usage.take_returned_bytes());
         self.registry.program_left();
     }
-}
-
-/// Prepares the start of a program: opens its input pipe and finds the program of a command.
-fn prepare(process: &KernelProcess, options: &ProcessOptions, launch: &mut Launch) -> Result<(), Errno> {
-    if options.live {
-        process.open_feed(&options.stdin)?;
-    }
-    if options.mode == Mode::Command {
-        let (argv, env) = (std::mem::take(&mut launch.argv), std::mem::take(&mut launch.env));
-        let command = find(process, &options.code, argv, env)?;
-        let cwd = std::mem::take(&mut launch.cwd);
-        *launch = Launch::of(command, cwd);
-    }
-    Ok(())
-}
-
-/// Returns the command line for lists of processes, cut off after 1,000 characters.
-fn title(argv: &[Text]) -> String {
-    const LONGEST: usize = 1_000;
-    let separated = argv.iter().enumerate().flat_map(|(at, text)| [if at == 0 { "" } else { " " }, text]);
-    separated.flat_map(str::chars).take(LONGEST).collect()
 }

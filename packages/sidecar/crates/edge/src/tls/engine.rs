@@ -228,7 +228,7 @@ impl Engine {
                     let mut bytes = Vec::new();
                     let _ = alert.write_all(&mut bytes);
                     out.encrypted(&bytes);
-                    if payload.iter().take(5).all(|byte| byte.is_ascii_uppercase() || b" /".contains(byte)) {
+                    if self.head.iter().all(|byte| byte.is_ascii_uppercase() || b" /".contains(byte)) {
                         return self.refuse("http request", out);
                     }
                     return self.fail(&error, out);

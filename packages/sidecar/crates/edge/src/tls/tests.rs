@@ -285,7 +285,7 @@ proptest! {
 
 #[test]
 fn an_unknown_kind_and_a_long_record_are_malformed() {
-    for head in [[9, 0, 0, 0], [1, 1, 0, 16]] {
+    for head in [[10, 0, 0, 0], [1, 1, 0, 16]] {
         let mut reader = Reader::default();
         reader.add(&head);
         assert_eq!(reader.missing(), Err(Malformed));

@@ -4,8 +4,8 @@
 //! program has closed its end, the kernel's end counts as a socket until the last bytes have
 //! credit. So a program cannot leave more connections behind than its limit of sockets.
 //!
-//! The methods of [`Outside`] are called while the table is locked, so that the calls for a flow
-//! are in order. Next: `look_ups.rs`.
+//! The methods of [`Outside`](crate::outside::Outside) are called while the table is locked, so that
+//! the calls for a flow are in order. Next: `look_ups.rs`.
 
 use super::failures;
 use crate::ids::SocketId;
@@ -15,15 +15,15 @@ use crate::net::network::Network;
 use crate::net::socket::{Domain, OUT, Role, Socket, Stream};
 use crate::net::sockets::SocketState;
 use crate::net::stream::Progress;
-use crate::outside::{FlowId, Outside, OutsideEvent, OutsideFailure};
+use crate::outside::{FlowId, OutsideEvent, OutsideFailure};
 use coldframe_error::Errno;
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// The far end of a flow, which outlives the calls of the socket table.
 pub(in crate::net) trait FarFlow: FarEnd + Send + Sync {
-    /// Closes the flow, as [`Outside::close`].
+    /// Closes the flow, as [`crate::outside::Outside::close`].
     fn close(&self, reset: bool);
 
     /// Returns the number of this runtime's membership, if the far end is another runtime.
@@ -38,12 +38,12 @@ pub(in crate::net) trait FarFlow: FarEnd + Send + Sync {
 
 /// A flow whose events are expected.
 pub(super) struct PlacedFlow {
-    place: FlowPlace,
+    pub(super) place: FlowPlace,
     far: Arc<dyn FarFlow>,
 }
 
 /// The place of a flow in the socket table.
-enum FlowPlace {
+pub(super) enum FlowPlace {
     /// The program's socket, which waits for the connection, and the peer's address.
     Opening(SocketId, Address),
     /// The kernel's end.
@@ -54,7 +54,7 @@ enum FlowPlace {
 pub(super) struct Flow {
     /// The id. `None` after the flow has ended outside.
     pub(super) id: Option<FlowId>,
-    far: Arc<dyn FarFlow>,
+    pub(super) far: Arc<dyn FarFlow>,
     pub(super) link: Link,
     /// The local address of a connection that waits in the queue of a listener, and that the far
     /// end began.
@@ -72,34 +72,8 @@ pub(super) enum FlowKind {
     Session,
 }
 
-/// The far end of a flow to the outside.
-struct OutsideEnd {
-    outside: Arc<dyn Outside>,
-    flow: FlowId,
-}
-
-impl FarFlow for OutsideEnd {
-    fn close(&self, reset: bool) {
-        self.outside.close(self.flow, reset);
-    }
-}
-
-impl FarEnd for OutsideEnd {
-    fn data(&self, bytes: Vec<u8>) {
-        self.outside.write(self.flow, &bytes);
-    }
-
-    fn credit(&self, bytes: u64) {
-        self.outside.credit(self.flow, bytes);
-    }
-
-    fn ended(&self) {
-        self.outside.end(self.flow);
-    }
-}
-
 /// The event breaks the rules of a flow.
-struct Violation;
+pub(super) struct Violation;
 
 /// The state of a flow after bytes were moved.
 enum MoveResult {
@@ -110,76 +84,6 @@ enum MoveResult {
 }
 
 impl SocketState {
-    /// Starts a connection to an address outside the runtime. Fails like [`Network::begin_flow`],
-    /// and with `EACCES` if nothing outside can be reached.
-    pub(in crate::net) fn connect_outside(&mut self, id: SocketId, peer: SocketAddr) -> Result<(), Errno> {
-        let outside = self.outside.outside.clone().ok_or(Errno::EACCES)?;
-        let far = |flow| Arc::new(OutsideEnd { outside: outside.clone(), flow }) as Arc<dyn FarFlow>;
-        let flow = self.begin_flow(id, Address::Ip(peer.ip(), peer.port()), far)?;
-        outside.connect(flow, peer);
-        Ok(())
-    }
-
-    /// Returns the address of the host machine's loopback that a connection to `address` reaches if
-    /// no program listens at the address. Returns `None` for every other address.
-    pub(in crate::net) fn host_loopback(&self, address: &Address) -> Option<SocketAddr> {
-        let Ok(Address::Ip(ip, port)) = address.clone().destination(&self.network.own) else { return None };
-        let peer = SocketAddr::new(ip.to_canonical(), port);
-        self.outside.outside.as_ref().filter(|outside| outside.opens_loopback(peer)).map(|_| peer)
-    }
-
-    /// Opens a session of TLS. Returns the program's socket. Fails with `EACCES` without an
-    /// implementation, and with `ENFILE` at the limit of sockets.
-    pub(super) fn open_tls(&mut self) -> Result<SocketId, Errno> {
-        self.open_session(|outside, session| outside.open_tls(session))
-    }
-
-    /// Opens a session of TLS over the connection of `socket`. Returns the program's socket of the
-    /// session. Fails with `ENOTCONN` if the socket has no connection to the outside, or has ended
-    /// its sending direction. Fails with `EALREADY` if the connection has a session, and like
-    /// [`Self::open_tls`].
-    pub(super) fn attach_tls(&mut self, socket: SocketId) -> Result<SocketId, Errno> {
-        let end = match &self.network.get(socket)?.role {
-            Role::Connected(Stream { peer: Some(peer), shut: false, broken: false, .. }) => *peer,
-            _ => return Err(Errno::ENOTCONN),
-        };
-        let Some(Flow { id: Some(connection), kind, far, .. }) = self.outside.ends.get(&end) else { return Err(Errno::ENOTCONN) };
-        if far.membership().is_some() {
-            return Err(Errno::ENOTCONN);
-        }
-        let connection = *connection;
-        match kind {
-            FlowKind::Connection => {}
-            FlowKind::ConnectionOfSession => return Err(Errno::EALREADY),
-            FlowKind::Session => return Err(Errno::ENOTCONN),
-        }
-        let session = self.open_session(|outside, session| outside.attach_tls(session, connection))?;
-        if let Some(flow) = self.outside.ends.get_mut(&end) {
-            flow.kind = FlowKind::ConnectionOfSession;
-        }
-        Ok(session)
-    }
-
-    /// Opens a session with the method of [`Outside`] that `begin` calls.
-    fn open_session(&mut self, begin: impl FnOnce(&dyn Outside, FlowId)) -> Result<SocketId, Errno> {
-        let outside = self.outside.outside.clone().ok_or(Errno::EACCES)?;
-        let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-        let socket = self.network.add(Socket::new(Domain::V4, Role::Fresh))?;
-        let far = |flow| Arc::new(OutsideEnd { outside: outside.clone(), flow }) as Arc<dyn FarFlow>;
-        let flow = self.begin_flow(socket, Address::Ip(nowhere.ip(), 0), far).inspect_err(|_| {
-            let _ = self.network.close(socket, false);
-        })?;
-        begin(&*outside, flow);
-        if self.flow_opened(flow, nowhere).is_err() {
-            self.reset_flow(flow);
-        } else if let Some(FlowPlace::Open(end)) = self.outside.flows.get(&flow).map(|flow| &flow.place)
-            && let Some(flow) = self.outside.ends.get_mut(end)
-        {
-            flow.kind = FlowKind::Session;
-        }
-        Ok(socket)
-    }
-
     /// Begins a flow of a socket. Fails like [`Network::begin_flow`].
     pub(in crate::net) fn begin_flow(
         &mut self,
@@ -292,7 +196,7 @@ impl SocketState {
         flow.link.accept(&mut self.network, end, bytes, ends).map_err(|_| Violation)
     }
 
-    fn flow_opened(&mut self, id: FlowId, local: SocketAddr) -> Result<(), Violation> {
+    pub(super) fn flow_opened(&mut self, id: FlowId, local: SocketAddr) -> Result<(), Violation> {
         let Some(flow) = self.outside.flows.get_mut(&id) else { return Ok(()) };
         let FlowPlace::Opening(socket, remote) = &flow.place else { return Err(Violation) };
         let end = self.network.open_flow(*socket, remote.clone(), local).map_err(|_| Violation)?;
@@ -330,7 +234,7 @@ impl SocketState {
     }
 
     /// Resets both ends of a flow. Queued bytes are lost.
-    fn reset_flow(&mut self, id: FlowId) {
+    pub(super) fn reset_flow(&mut self, id: FlowId) {
         let Some(flow) = self.outside.flows.remove(&id) else { return };
         flow.far.close(true);
         match flow.place {

@@ -14,12 +14,13 @@
 //!
 //! The events come from another process, which may be hostile. An event that breaks the rules of a
 //! flow resets the flow. A snapshot contains no flows and no lookups: the restored sockets have a
-//! pending `ECONNRESET`. Next: `flows.rs`.
+//! pending `ECONNRESET`. Next: `opening.rs`, `flows.rs`.
 
 mod calls;
 mod failures;
 mod flows;
 mod look_ups;
+mod opening;
 mod requests;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod testing;
