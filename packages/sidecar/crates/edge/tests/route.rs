@@ -108,6 +108,8 @@ fn the_name_of_a_proxy_needs_no_entry_and_the_loopback_needs_no_proxy() {
     assert_eq!(sidecar.connect(3, PEER.parse().unwrap()), Ok(()));
     assert_eq!((server.count(), requests.lock().unwrap().len()), (1, 3));
     assert_eq!(sidecar.connect(4, echo.address), Ok(()));
+    sidecar.send(4, &ToEdge::Data(b"x"));
+    assert_eq!(sidecar.receive(4, 1), b"x", "the server has accepted the connection");
     assert_eq!((echo.count(), requests.lock().unwrap().len()), (1, 3));
 }
 

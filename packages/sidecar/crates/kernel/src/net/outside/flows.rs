@@ -4,7 +4,7 @@
 //! program has closed its end, the kernel's end counts as a socket until the last bytes have
 //! credit. So a program cannot leave more connections behind than its limit of sockets.
 //!
-//! The methods of [`Outside`](crate::outside::Outside) are called while the table is locked, so that
+//! The methods of [`Outside`](crate::outside::Outside) are called while the table is locked. So
 //! the calls for a flow are in order. Next: `look_ups.rs`.
 
 use super::failures;
