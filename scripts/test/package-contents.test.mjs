@@ -17,7 +17,7 @@ import { readJson } from './tree.mjs';
 
 const MB = 1_000_000;
 /** The edge process had 1.34 MB when the bound was set. */
-const EDGE_SIZE = 3.5 * MB;
+const EDGE_SIZE = 4 * MB;
 const PACKING_MS = 240_000;
 
 const { version } = readJson('packages/sdk/package.json');
@@ -140,10 +140,10 @@ test.skipIf(process.env.COLDFRAME_PACKAGES)('packs equal files into an equal tar
   }
 });
 
-test('the tarballs of one machine have at most 20 MB together', () => {
+test('the tarballs of one machine have at most 22 MB together', () => {
   const here = [...find(/^(coldframe|@coldframe\/(runner|sidecar))$/), find(/\/runner-linux-/)[0], find(/\/sidecar-linux-/)[0]];
   const total = here.reduce((sum, { path }) => sum + statSync(path).size, 0);
-  expect(total).toBeLessThanOrEqual(20 * MB);
+  expect(total).toBeLessThanOrEqual(22 * MB);
 });
 
 test('publint finds no fault', async () => {
