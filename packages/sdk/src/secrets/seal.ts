@@ -2,7 +2,11 @@
 // DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM. A seal is one message without associated
 // data. The edge process opens the bytes with `crates/edge/src/seal.rs`.
 
-import { createCipheriv, createHmac, createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { requireBuiltin } from '../packages/installed.js';
+
+// The first program of an app does not wait for `node:crypto`, which takes milliseconds.
+const crypto = () => requireBuiltin('node:crypto');
 
 const LABEL = Buffer.from('HPKE-v1');
 /** `KEM` and the number of DHKEM(X25519, HKDF-SHA256). */
@@ -24,8 +28,9 @@ export function seal(
   receiver: Uint8Array,
   info: string,
   plain: Uint8Array,
-  sender: SenderKeys = generateKeyPairSync('x25519'),
+  sender: SenderKeys = crypto().generateKeyPairSync('x25519'),
 ): Buffer {
+  const { createCipheriv, createPublicKey, diffieHellman } = crypto();
   const { privateKey, publicKey } = sender;
   const own = Buffer.from(publicKey.export({ format: 'jwk' }).x as string, 'base64url');
   const jwk = { kty: 'OKP', crv: 'X25519', x: Buffer.from(receiver).toString('base64url') };
@@ -52,12 +57,12 @@ export function schedule(shared: Uint8Array, info: string, suite = SUITE, keyByt
 
 /** `LabeledExtract`. HKDF-Extract is HMAC with the salt as key. */
 const extract = (salt: Uint8Array, suite: Buffer, label: string, input: Uint8Array): Buffer =>
-  createHmac('sha256', salt).update(LABEL).update(suite).update(label).update(input).digest();
+  crypto().createHmac('sha256', salt).update(LABEL).update(suite).update(label).update(input).digest();
 
 /** `LabeledExpand` for at most one block of the hash. */
 function expand(key: Buffer, suite: Buffer, label: string, info: Uint8Array, length: number): Buffer {
   const size = Buffer.from([length >> 8, length & 0xff]);
-  const hmac = createHmac('sha256', key).update(size).update(LABEL).update(suite).update(label).update(info);
+  const hmac = crypto().createHmac('sha256', key).update(size).update(LABEL).update(suite).update(label).update(info);
   return hmac
     .update(Buffer.from([1]))
     .digest()
