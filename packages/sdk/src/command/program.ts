@@ -42,7 +42,7 @@ export async function runProgram(args: Arguments, start: Start, more: NodeRuntim
     const isJson = args.flags.has('json');
     const program = await start(runtime, isJson ? {} : { onStdout: writer(process.stdout), onStderr: writer(process.stderr) });
     interruption.follow(program);
-    const input = pump(program);
+    const input = pump(runtime, program);
     const result = await Promise.race([program.result, input.then(() => program.result)]);
     if (isJson) console.log(JSON.stringify(withRemedy(result), null, 2));
     else if (result.error !== undefined && interruption.exitCode === undefined) {
@@ -67,25 +67,35 @@ const writer =
   (chunk: Uint8Array): Promise<void> | undefined =>
     stream.write(chunk) ? undefined : new Promise((resolve) => stream.once('drain', resolve));
 
-/** Passes this process's stdin to a program. Resolves when stdin or the program has ended. */
-async function pump(program: GuestProcess): Promise<void> {
+/**
+ * Passes this process's stdin to a program. Resolves when stdin or the program has ended.
+ *
+ * @throws `ENOBUFS` if there is input and `limits.stdinBytes` is 0
+ */
+async function pump(runtime: NodeRuntime, program: GuestProcess): Promise<void> {
   try {
     // `run -` has read stdin already.
-    if (!process.stdin.readableEnded) for await (const chunk of process.stdin) await write(program, chunk);
+    if (!process.stdin.readableEnded) for await (const chunk of process.stdin) await write(runtime, program, chunk);
     await program.closeStdin();
   } catch (error) {
     // The program has ended or no longer reads, or its runtime was disposed.
-    if (!isColdframeError(error)) throw error;
+    if (!isColdframeError(error) || error.code === 'ENOBUFS') throw error;
   }
 }
 
-async function write(program: GuestProcess, chunk: Uint8Array): Promise<void> {
-  for (;;) {
+// Writes a chunk of any length. A write of more than `limits.stdinBytes` would never succeed.
+async function write(runtime: NodeRuntime, program: GuestProcess, chunk: Uint8Array): Promise<void> {
+  let most = chunk.length;
+  for (let offset = 0; offset < chunk.length; ) {
+    const piece = chunk.subarray(offset, offset + most);
     try {
-      return await program.writeStdin(chunk);
+      await program.writeStdin(piece);
+      offset += piece.length;
     } catch (error) {
       // The program has not read `limits.stdinBytes` of earlier input.
       if (!isColdframeError(error, 'ENOBUFS')) throw error;
+      most = (await runtime.getResourceSnapshot()).limits.stdinBytes.max;
+      if (most === 0) throw error;
       await new Promise((resolve) => setTimeout(resolve, FULL_MS));
     }
   }

@@ -49,11 +49,18 @@ test('passes stdin to the program while the program runs', async () => {
   expect((await ended).code).toBe(0);
 });
 
-test('passes input that is longer than the bytes that may wait', async () => {
+// Node joins the waiting chunks of stdin, so that one chunk can exceed each of these limits.
+test.each([1_000, 65_536, 100_000])('passes input that is longer than the %d bytes that may wait', async (most) => {
   const code =
     'let n = 0; setTimeout(() => process.stdin.on("data", (d) => { n += d.length }).on("end", () => console.log(n)), 100)';
-  const outcome = await run(['exec', '--limit', 'stdinBytes=65536', code], { input: 'x'.repeat(1_000_000) });
-  expect(outcome).toEqual({ code: 0, stdout: '1000000\n', stderr: '' });
+  const outcome = await run(['exec', '--limit', `stdinBytes=${most}`, code], { input: 'x'.repeat(10 * most) });
+  expect(outcome).toEqual({ code: 0, stdout: `${10 * most}\n`, stderr: '' });
+});
+
+test('refuses input if no bytes may wait', async () => {
+  const args = ['exec', '--limit', 'stdinBytes=0', 'process.stdin.resume()'];
+  expect(await run(args)).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(await run(args, { input: 'x' })).toMatchObject({ code: 125, stderr: expect.stringContaining('ENOBUFS') });
 });
 
 test('options reach the guest', async () => {
