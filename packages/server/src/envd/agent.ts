@@ -1,0 +1,33 @@
+// The agent of all sandboxes: the services over Connect and the plain routes. The front has found
+// the sandbox of each request.
+
+import { createContextValues } from '@connectrpc/connect';
+import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { Filesystem } from '../generated/filesystem_pb.js';
+import { Process } from '../generated/process_pb.js';
+import { isSameToken } from './access.js';
+import { CALL, callOf } from './context.js';
+import { addFileRoutes } from './files.js';
+import { filesystemService } from './filesystem-service.js';
+import { processService } from './process-service.js';
+
+/** Makes the agent. The caller passes requests to `agent.routing`. */
+export async function createAgent(): Promise<FastifyInstance> {
+  const agent = Fastify({ bodyLimit: Number.MAX_SAFE_INTEGER });
+  await agent.register(async (services) => {
+    services.addHook('onRequest', async (request, reply) => {
+      const token = request.headers['x-access-token'];
+      const { record } = callOf(request.raw);
+      if (typeof token === 'string' && isSameToken(token, record.accessToken)) return;
+      await reply.code(401).send({ code: 'unauthenticated', message: 'unauthorized access' });
+    });
+    await services.register(fastifyConnectPlugin, {
+      routes: (router) => router.service(Process, processService).service(Filesystem, filesystemService),
+      contextValues: ({ raw }) => createContextValues().set(CALL, callOf(raw)),
+    });
+  });
+  await agent.register(async (files) => addFileRoutes(files));
+  await agent.ready();
+  return agent;
+}

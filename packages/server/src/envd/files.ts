@@ -1,0 +1,130 @@
+// The agent's plain HTTP routes: health, environment, metrics, and the bytes of files.
+
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Signed, isSameToken, refusalOf } from './access.js';
+import { type AgentCall, callOf } from './context.js';
+import { AgentFailure, failureOf } from './failure.js';
+import { resolvePath } from './paths.js';
+import { writeUpload } from './upload.js';
+import { type User, userOf } from './user.js';
+
+const METADATA_HEADER = /^x-metadata-(.+)$/;
+const METADATA_BYTES = 4_096;
+const RANGE = /^bytes=(\d*)-(\d*)$/;
+
+interface FileQuery {
+  path?: string;
+  username?: string;
+  signature?: string;
+  signature_expiration?: string;
+}
+
+/** Adds the routes. */
+export function addFileRoutes(agent: FastifyInstance): void {
+  // Uploads are streams: no parser reads their bodies.
+  agent.removeAllContentTypeParsers();
+  agent.addContentTypeParser('*', (_, __, done) => done(null));
+  agent.setErrorHandler((error, _, reply) => {
+    const { status, message } = failureOf(error);
+    return reply.code(status).send({ code: status, message });
+  });
+  agent.get('/health', (_, reply) => reply.code(204).send());
+  agent.get('/envs', (request) => {
+    authorized(request);
+    return callOf(request.raw).record.env;
+  });
+  agent.get<{ Querystring: FileQuery }>('/files', async (request, reply) => {
+    const { sandbox, user, path } = fileCall(request, 'read');
+    return sendFile(request.raw, reply, sandbox, resolvePath(path, user));
+  });
+  agent.post<{ Querystring: FileQuery }>('/files', async (request) => {
+    const { sandbox, user } = fileCall(request, 'write');
+    return writeUpload(request.raw, { sandbox, user, path: request.query.path, metadata: metadataOf(request.raw) });
+  });
+}
+
+function authorized({ raw }: FastifyRequest): void {
+  const { record } = callOf(raw);
+  const token = raw.headers['x-access-token'];
+  if (typeof token !== 'string' || !isSameToken(token, record.accessToken)) throw new AgentFailure(401, 'unauthorized access');
+}
+
+function fileCall(request: FastifyRequest<{ Querystring: FileQuery }>, operation: 'read' | 'write'): AgentCall & { user: User; path: string } {
+  const call = callOf(request.raw);
+  const { path = '', username, signature, signature_expiration: expiration } = request.query;
+  const token = request.raw.headers['x-access-token'];
+  if (typeof token !== 'string' || !isSameToken(token, call.record.accessToken)) {
+    const refusal = refusalOf({ path, operation, username: username ?? '', signature, expiration }, call.record.accessToken, Date.now());
+    if (refusal !== undefined) throw new AgentFailure(401, refusal);
+  }
+  if (operation === 'read' && path === '') throw new AgentFailure(400, 'path is required');
+  const user = userOf(username ?? 'user');
+  if (user === undefined) throw new AgentFailure(401, `invalid username: '${username}'`);
+  return { ...call, user, path };
+}
+
+/** Returns the parts of a URL that may be signed, for the search of the sandbox that signed it. */
+export function signedOf(url: URL, method: string | undefined): Signed {
+  const get = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
+  return {
+    path: get('path') ?? '',
+    operation: method === 'POST' ? 'write' : 'read',
+    username: get('username') ?? '',
+    signature: get('signature'),
+    expiration: get('signature_expiration'),
+  };
+}
+
+function metadataOf({ headers }: IncomingMessage): Record<string, string> {
+  const metadata: Record<string, string> = {};
+  let bytes = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    const [, key] = METADATA_HEADER.exec(name) ?? [];
+    if (key === undefined || typeof value !== 'string') continue;
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+    Object.defineProperty(metadata, key, { value, enumerable: true, configurable: true, writable: true });
+  }
+  if (bytes > METADATA_BYTES) throw new AgentFailure(400, `the metadata has ${bytes} bytes; at most ${METADATA_BYTES} are allowed`);
+  return metadata;
+}
+
+async function sendFile(request: IncomingMessage, reply: FastifyReply, sandbox: AgentCall['sandbox'], path: string): Promise<FastifyReply> {
+  const { runtime } = sandbox;
+  const { type, size } = await runtime.stat(path);
+  if (type === 'directory') throw new AgentFailure(400, `path is a directory: ${path}`);
+  const encoding = encodingOf(request);
+  reply.header('vary', 'Accept-Encoding').header('content-type', 'application/octet-stream');
+  const [first, last] = rangeOf(request, size);
+  if (first !== undefined) reply.code(206).header('content-range', `bytes ${first}-${last}/${size}`);
+  if (size === 0) return reply.header('content-length', 0).send(Buffer.alloc(0));
+  const stream = runtime.createReadStream(path, first === undefined ? {} : { start: first, end: last as number });
+  if (encoding === 'gzip' && first === undefined) {
+    const zipped = createGzip();
+    pipeline(stream, zipped).catch((error: Error) => zipped.destroy(error));
+    return reply.header('content-encoding', 'gzip').send(zipped);
+  }
+  // Files of /proc have no size.
+  const length = first === undefined ? size : (last as number) - first + 1;
+  return reply.header('content-length', length).send(stream);
+}
+
+function encodingOf({ headers }: IncomingMessage): 'identity' | 'gzip' {
+  const accepted = String(headers['accept-encoding'] ?? '').toLowerCase();
+  const names = accepted.split(',').map((part) => part.trim().split(';')[0]);
+  if (names.includes('gzip')) return 'gzip';
+  const refusesPlain = /identity\s*;\s*q=0(\.0*)?\s*(,|$)/.test(accepted);
+  if (refusesPlain) throw new AgentFailure(406, `no acceptable encoding in: ${accepted}`);
+  return 'identity';
+}
+
+function rangeOf({ headers }: IncomingMessage, size: number): [first: number, last: number] | [undefined] {
+  const [, from, to] = RANGE.exec(headers.range ?? '') ?? [];
+  if (from === undefined || to === undefined || (from === '' && to === '') || size === 0) return [undefined];
+  const first = from === '' ? Math.max(0, size - Number(to)) : Number(from);
+  const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
+  if (first > last) throw new AgentFailure(416, `the range is outside the file of ${size} bytes`);
+  return [first, last];
+}

@@ -1,0 +1,182 @@
+// The service `process.Process`: programs of a sandbox over Connect.
+
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { Code, ConnectError, type HandlerContext, type ServiceImpl } from '@connectrpc/connect';
+import { isColdframeError } from 'coldframe';
+import {
+  type Process,
+  type ProcessEvent,
+  type ProcessEvent_EndEventSchema,
+  ProcessEventSchema,
+  type ProcessInput,
+  type ProcessSelector,
+  Signal,
+} from '../generated/process_pb.js';
+import { calledBy } from './context.js';
+import { resolvePath } from './paths.js';
+import type { Program, ProgramEnd } from './programs.js';
+import { Queue } from './queue.js';
+import { environmentOf } from './user.js';
+
+/** Bytes of output that wait for a client until the program waits. */
+const WAITING_BYTES = 256 << 10;
+/** Seconds without an event until an event `keepalive`, if the client states no number. */
+const KEEPALIVE_S = 90;
+const LONGEST_KEEPALIVE_S = 3_600;
+
+/** The methods of the service. */
+export const processService: ServiceImpl<typeof Process> = {
+  list(_, context) {
+    const { sandbox } = calledBy(context);
+    const processes = sandbox.programs.running.map(({ config, pid, tag }) => ({
+      config: { cmd: config.cmd, args: config.args, envs: config.envs, ...(config.cwd === undefined ? {} : { cwd: config.cwd }) },
+      pid,
+      ...(tag === undefined ? {} : { tag }),
+    }));
+    return { processes };
+  },
+
+  async *start({ process, pty, tag, stdin }, context) {
+    const { sandbox, record, user } = calledBy(context);
+    if (process === undefined) throw new ConnectError('process is required', Code.InvalidArgument);
+    if (pty !== undefined) throw new ConnectError('a pseudo terminal is not available', Code.Unimplemented);
+    const { cmd, args, envs } = process;
+    const cwd = process.cwd === undefined || process.cwd === '' ? user.home : resolvePath(process.cwd, user);
+    const baseEnv = { ...environmentOf(user), ...record.env };
+    let program: Program;
+    try {
+      program = await sandbox.programs.start({ cmd, args, envs, cwd, tag, hasStdin: stdin ?? true, baseEnv });
+    } catch (error) {
+      throw startFailure(error, cmd, cwd);
+    }
+    // The client's deadline ends the program. The end of the connection does not.
+    const onAbort = (): void => {
+      if (isDeadline(context)) program.kill('SIGKILL').catch(() => {});
+    };
+    context.signal.addEventListener('abort', onAbort);
+    try {
+      for await (const event of eventsOf(program, context)) yield { event };
+    } finally {
+      if (program.ended !== undefined) context.signal.removeEventListener('abort', onAbort);
+    }
+  },
+
+  async *connect({ process }, context) {
+    const { sandbox } = calledBy(context);
+    for await (const event of eventsOf(programOf(sandbox.programs, process), context)) yield { event };
+  },
+
+  async sendInput({ process, input }, context) {
+    await write(programOf(calledBy(context).sandbox.programs, process), input);
+    return {};
+  },
+
+  async streamInput(messages, context) {
+    const { sandbox } = calledBy(context);
+    let program: Program | undefined;
+    for await (const { event } of messages) {
+      if (event.case === 'start') program = programOf(sandbox.programs, event.value.process);
+      if (event.case !== 'data') continue;
+      if (program === undefined) throw new ConnectError('the first message must be start', Code.InvalidArgument);
+      await write(program, event.value.input);
+    }
+    return {};
+  },
+
+  async sendSignal({ process, signal }, context) {
+    const program = programOf(calledBy(context).sandbox.programs, process);
+    if (signal !== Signal.SIGTERM && signal !== Signal.SIGKILL) throw new ConnectError('invalid signal', Code.InvalidArgument);
+    const lived = await program.kill(signal === Signal.SIGTERM ? 'SIGTERM' : 'SIGKILL');
+    if (!lived) throw new ConnectError('process has ended', Code.NotFound);
+    return {};
+  },
+
+  async closeStdin({ process }, context) {
+    await programOf(calledBy(context).sandbox.programs, process).closeStdin();
+    return {};
+  },
+
+  update({ process }, context) {
+    programOf(calledBy(context).sandbox.programs, process);
+    throw new ConnectError('the process has no pseudo terminal', Code.FailedPrecondition);
+  },
+};
+
+function programOf(
+  programs: { find(selector: { pid: number } | { tag: string }): Program | undefined },
+  selector: ProcessSelector | undefined,
+): Program {
+  const { case: kind, value } = selector?.selector ?? {};
+  if (kind === undefined) throw new ConnectError('a pid or a tag is required', Code.InvalidArgument);
+  const program = programs.find(kind === 'pid' ? { pid: value as number } : { tag: value as string });
+  if (program === undefined) throw new ConnectError(`process with ${kind} ${value} not found`, Code.NotFound);
+  return program;
+}
+
+async function write(program: Program, input: ProcessInput | undefined): Promise<void> {
+  const { case: kind, value } = input?.input ?? {};
+  if (kind !== 'stdin' || value === undefined) throw new ConnectError('the process has no pseudo terminal', Code.FailedPrecondition);
+  if (!program.hasStdin) throw new ConnectError('stdin is not enabled for this process', Code.Internal);
+  try {
+    await program.write(value);
+  } catch (error) {
+    if (isColdframeError(error, 'ENOBUFS')) throw new ConnectError('the process does not read its stdin', Code.ResourceExhausted);
+    if (isColdframeError(error)) throw new ConnectError(`the process does not read its stdin: ${error.message}`, Code.Internal);
+    throw error;
+  }
+}
+
+// Yields the start, the output from now on, and the end of a program.
+async function* eventsOf(program: Program, context: HandlerContext): AsyncIterable<ProcessEvent> {
+  const queue = new Queue<ProcessEvent>(WAITING_BYTES, sizeOf);
+  const stop = program.read({
+    output: (stream, bytes) => queue.push(eventOf({ case: 'data', value: { output: { case: stream, value: bytes } } })),
+    end: (end) => {
+      queue.push(eventOf({ case: 'end', value: endEvent(end) }));
+      queue.end();
+    },
+  });
+  const close = (): void => {
+    stop();
+    queue.close();
+  };
+  context.signal.addEventListener('abort', close);
+  const seconds = Math.min(Number(context.requestHeader.get('keepalive-ping-interval')) || KEEPALIVE_S, LONGEST_KEEPALIVE_S);
+  const timer = setInterval(() => queue.push(eventOf({ case: 'keepalive', value: {} })), seconds * 1_000);
+  timer.unref();
+  try {
+    yield eventOf({ case: 'start', value: { pid: program.pid } });
+    for await (const event of queue) {
+      timer.refresh();
+      yield event;
+    }
+  } finally {
+    clearInterval(timer);
+    context.signal.removeEventListener('abort', close);
+    close();
+  }
+  if (isDeadline(context)) throw new ConnectError('the time of the command is over', Code.DeadlineExceeded);
+}
+
+type EventInit = NonNullable<MessageInitShape<typeof ProcessEventSchema>['event']>;
+const eventOf = (event: EventInit): ProcessEvent => create(ProcessEventSchema, { event });
+
+function endEvent({ exitCode, exited, status }: ProgramEnd): MessageInitShape<typeof ProcessEvent_EndEventSchema> {
+  return { exitCode, exited, status, ...(exitCode === 0 ? {} : { error: status }) };
+}
+
+const sizeOf = ({ event }: ProcessEvent): number => (event.case === 'data' ? (event.value.output.value?.length ?? 0) : 0);
+
+const isDeadline = ({ signal }: HandlerContext): boolean =>
+  signal.aborted && signal.reason instanceof ConnectError && signal.reason.code === Code.DeadlineExceeded;
+
+function startFailure(error: unknown, cmd: string, cwd: string): unknown {
+  if (!isColdframeError(error)) return error;
+  if ('syscall' in error && error.syscall === 'chdir') {
+    return new ConnectError(`cwd '${cwd}' does not exist`, Code.InvalidArgument);
+  }
+  if (error.code === 'ENOENT') return new ConnectError(`command '${cmd}' not found`, Code.NotFound);
+  if (error.code === 'EACCES' || error.code === 'ENOEXEC') return new ConnectError(error.message, Code.PermissionDenied);
+  if (error.code === 'ERR_RESOURCE_EXHAUSTED') return new ConnectError(error.message, Code.ResourceExhausted);
+  return error;
+}

@@ -1,0 +1,194 @@
+// The programs that clients started in one sandbox: their output for any number of readers, their
+// input, and their end, which is kept for late readers.
+//
+// A program's output is read from its start on. Output that no client reads is dropped, so that no
+// program waits for a reader. A client that reads slowly makes the program wait, as a full pipe
+// does.
+
+import { constants } from 'node:os';
+import { type GuestProcess, isColdframeError, type NodeRuntime } from 'coldframe';
+
+/** Milliseconds for which the end of a program is kept. */
+const KEPT_MS = 30_000;
+
+/** A command as the client gave it. */
+export interface ProgramConfig {
+  cmd: string;
+  args: string[];
+  envs: Record<string, string>;
+  cwd: string | undefined;
+}
+
+/** The wish to start a program. */
+export interface ProgramStart extends ProgramConfig {
+  tag: string | undefined;
+  /** Whether clients may write to stdin. */
+  hasStdin: boolean;
+  /** Environment below the program's own: the user's and the sandbox's. */
+  baseEnv: Record<string, string>;
+}
+
+/** The end of a program. */
+export interface ProgramEnd {
+  /** The exit code, or -1 after a signal. */
+  exitCode: number;
+  /** Whether the program exited by itself. */
+  exited: boolean;
+  /** A text such as `exit status 0` or `signal: killed`. */
+  status: string;
+}
+
+/** Receives the output and the end of a program. A promise delays the next output. */
+export interface Reader {
+  output(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> | undefined;
+  end(end: ProgramEnd): void;
+}
+
+/** A program that a client started. */
+export class Program {
+  readonly config: ProgramConfig;
+  readonly tag: string | undefined;
+  readonly hasStdin: boolean;
+  /** The end, when the program has ended. */
+  ended: ProgramEnd | undefined;
+  #handle: GuestProcess | undefined;
+  #signal: 'SIGTERM' | 'SIGKILL' | undefined;
+  readonly #readers = new Set<Reader>();
+
+  constructor({ cmd, args, envs, cwd, tag, hasStdin }: Omit<ProgramStart, 'baseEnv'>) {
+    this.config = { cmd, args, envs, cwd };
+    this.tag = tag;
+    this.hasStdin = hasStdin;
+  }
+
+  /** The pid in the sandbox. */
+  get pid(): number {
+    return this.#live.pid;
+  }
+
+  /** The handlers of the output, for the options of `spawnCommand()` and `attach()`. */
+  get handlers() {
+    const pass = (stream: 'stdout' | 'stderr') => (bytes: Uint8Array) => {
+      const waits = [...this.#readers].map((reader) => reader.output(stream, bytes)).filter((wait) => wait !== undefined);
+      return waits.length === 0 ? undefined : Promise.all(waits);
+    };
+    return { onStdout: pass('stdout'), onStderr: pass('stderr') };
+  }
+
+  /** Sets the handle of the started program, and calls `onEnd` after the program's end. */
+  follow(handle: GuestProcess, onEnd: () => void): void {
+    this.#handle = handle;
+    const finish = (end: ProgramEnd): void => {
+      this.ended = end;
+      for (const reader of this.#readers) reader.end(end);
+      this.#readers.clear();
+      onEnd();
+    };
+    handle.wait().then(
+      (exitCode) => finish(endOf(exitCode, this.#signal)),
+      () => finish({ exitCode: -1, exited: false, status: 'signal: killed' }),
+    );
+  }
+
+  /** Adds a reader. A reader of an ended program receives the end at once. */
+  read(reader: Reader): () => void {
+    if (this.ended !== undefined) reader.end(this.ended);
+    else this.#readers.add(reader);
+    return () => this.#readers.delete(reader);
+  }
+
+  /** Writes to stdin. Fails with `EPIPE` if the program no longer reads. */
+  async write(bytes: Uint8Array): Promise<void> {
+    await this.#live.writeStdin(bytes);
+  }
+
+  async closeStdin(): Promise<void> {
+    await this.#live.closeStdin();
+  }
+
+  /** Sends a signal. Returns whether the program lived. */
+  async kill(signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean> {
+    this.#signal = signal;
+    return this.#live.kill(signal);
+  }
+
+  get #live(): GuestProcess {
+    if (this.#handle === undefined) throw new Error('the program has not started');
+    return this.#handle;
+  }
+}
+
+/** The programs of one sandbox. */
+export class Programs {
+  readonly #runtime: NodeRuntime;
+  readonly #programs = new Map<number, Program>();
+
+  constructor(runtime: NodeRuntime) {
+    this.#runtime = runtime;
+  }
+
+  /** The programs that have not ended. */
+  get running(): Program[] {
+    return [...this.#programs.values()].filter((program) => program.ended === undefined);
+  }
+
+  /**
+   * Starts a command. Fails with `ENOENT`, `EACCES` or `ENOEXEC` as `spawnCommand()`; for a missing
+   * working directory, the error's `syscall` is `chdir`.
+   */
+  async start(start: ProgramStart): Promise<Program> {
+    const program = new Program(start);
+    const { cmd, args, cwd, envs, baseEnv } = start;
+    const env = { ...baseEnv, ...envs };
+    const options = { ...program.handlers, env, ...(cwd === undefined ? {} : { cwd }) };
+    this.#adopt(program, await this.#runtime.spawnCommand(cmd, args, options));
+    if (!start.hasStdin) await program.closeStdin();
+    return program;
+  }
+
+  /**
+   * Attaches to the programs of a restored runtime. `known` are the programs before the snapshot,
+   * whose commands and tags the restored programs keep.
+   */
+  async attach(known: readonly Program[]): Promise<void> {
+    const earlier = new Map(known.map((program) => [program.pid, program]));
+    for (const entry of await this.#runtime.processes()) {
+      if (entry.ppid !== 1 && entry.ppid !== 0) continue;
+      const [cmd = '', ...args] = entry.command.split(' ');
+      const unknown = { cmd, args, envs: {}, cwd: undefined, tag: undefined, hasStdin: true };
+      const before = earlier.get(entry.pid);
+      const program = new Program(before === undefined ? unknown : { ...before.config, tag: before.tag, hasStdin: before.hasStdin });
+      try {
+        this.#adopt(program, await entry.attach(program.handlers));
+      } catch (error) {
+        // A runner, or a program that has ended.
+        if (!isColdframeError(error)) throw error;
+      }
+    }
+  }
+
+  /** Returns the program with a pid or a tag. Ended programs are found for 30 s. */
+  find(selector: { pid: number } | { tag: string }): Program | undefined {
+    if ('pid' in selector) return this.#programs.get(selector.pid);
+    return [...this.#programs.values()].findLast(({ tag }) => tag === selector.tag);
+  }
+
+  #adopt(program: Program, handle: GuestProcess): void {
+    const { pid } = handle;
+    this.#programs.set(pid, program);
+    program.follow(handle, () => {
+      const forget = (): void => {
+        if (this.#programs.get(pid) === program) this.#programs.delete(pid);
+      };
+      setTimeout(forget, KEPT_MS).unref();
+    });
+  }
+}
+
+// A program that receives a signal ends with 128 and the number of the signal.
+function endOf(exitCode: number, signal: 'SIGTERM' | 'SIGKILL' | undefined): ProgramEnd {
+  if (signal !== undefined && exitCode === 128 + constants.signals[signal]) {
+    return { exitCode: -1, exited: false, status: signal === 'SIGKILL' ? 'signal: killed' : 'signal: terminated' };
+  }
+  return { exitCode, exited: true, status: `exit status ${exitCode}` };
+}

@@ -1,0 +1,53 @@
+// The server's one listener: passes each request to the control plane or to a sandbox.
+
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { signedOf } from '../envd/files.js';
+import { refusalOf } from '../envd/access.js';
+import { setCall } from '../envd/context.js';
+import type { Sandboxes } from '../sandboxes/sandboxes.js';
+import { AGENT_PORT, type Target, targetOf } from './target.js';
+
+/** The parts that the front passes requests to. */
+export interface Planes {
+  sandboxes: Sandboxes;
+  control: RequestListener;
+  agent: RequestListener;
+  /** Passes a request to a server in a sandbox. */
+  port: (request: IncomingMessage, response: ServerResponse, target: Target) => void;
+}
+
+/** Makes the listener of the event `request`. */
+export function createFront({ sandboxes, control, agent, port }: Planes): RequestListener {
+  return (request, response) => {
+    const target = targetOf(request) ?? signer(request, sandboxes);
+    if (target === undefined) return control(request, response);
+    if (target === 'malformed') return refuse(response, 400, { message: 'The sandbox id or the port is malformed' });
+    const found = sandboxes.running(target.id);
+    if (found === undefined) {
+      return refuse(response, 502, { sandboxId: target.id, message: 'The sandbox was not found' });
+    }
+    if (target.port !== AGENT_PORT) return port(request, response, target);
+    setCall({ ...found, request });
+    const release = found.sandbox.hold(request.socket);
+    response.once('close', release);
+    agent(request, response);
+  };
+}
+
+/** Answers a request with a status and JSON. */
+export function refuse(response: ServerResponse, status: number, body: Record<string, unknown>): void {
+  const text = JSON.stringify({ ...body, code: status });
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
+}
+
+// Finds the sandbox whose token has signed the URL of a request.
+function signer(request: IncomingMessage, sandboxes: Sandboxes): Target | undefined {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  if (url.pathname !== '/files' || !url.searchParams.has('signature')) return undefined;
+  const signed = signedOf(url, request.method);
+  for (const { id, accessToken } of sandboxes.allRunning()) {
+    // An expired signature is still the signature of its sandbox, which says so.
+    if (refusalOf({ ...signed }, accessToken, 0) === undefined) return { id, port: AGENT_PORT };
+  }
+  return undefined;
+}

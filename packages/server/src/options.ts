@@ -1,0 +1,21 @@
+// The options of `createServer()`.
+
+import { z } from 'zod';
+
+const key = z.object({
+  /** The text that clients send in the header `X-API-KEY`. */
+  key: z.string().regex(/^[!-~]+$/, 'printable characters of ASCII without spaces'),
+  /** The owner of the sandboxes that the key creates. */
+  tenant: z.string().min(1).max(200).default('default'),
+});
+
+/** The shape of the options. */
+export const ServerOptions = z.strictObject({
+  /** The folder of the registry and of snapshots. It is made if missing. */
+  directory: z.string().min(1),
+  /** The keys of the API. Without keys, every request is accepted. */
+  apiKeys: z.array(key).default([]),
+});
+
+/** The options of `createServer()`. */
+export type ServerOptions = z.input<typeof ServerOptions>;

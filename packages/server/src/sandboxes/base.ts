@@ -1,0 +1,35 @@
+// The template `base`: a runtime with the home directory and the environment that clients expect.
+
+import { NodeRuntime, type NodeRuntimeOptions, type Sidecar } from 'coldframe';
+
+/** The name of the template. */
+export const BASE = 'base';
+
+/** The home directory and working directory of programs. */
+export const HOME = '/home/user';
+
+const MIB = 1 << 20;
+
+// Servers and builds in a sandbox use more than the defaults of a single program.
+const LIMITS: NonNullable<NodeRuntimeOptions['limits']> = {
+  cpuMs: 2_147_483_647,
+  memoryBytes: 512 * MIB,
+  filesystemBytes: 1_024 * MIB,
+  inodes: 262_144,
+  processes: 1_024,
+  descriptors: 1_024,
+  outputBytes: 0,
+};
+
+/** The limits that clients see as the size of a sandbox. */
+export const SIZE = { memoryBytes: LIMITS.memoryBytes as number, diskBytes: LIMITS.filesystemBytes as number };
+
+/** Returns the options of every runtime of the server. */
+export function runtimeOptions(sidecar: Sidecar, tenant: string): NodeRuntimeOptions {
+  const env = { HOME, USER: 'user', LOGNAME: 'user', LANG: 'C.UTF-8' };
+  return { sidecar, tenant, env, cwd: HOME, limits: LIMITS };
+}
+
+/** Makes a runtime of the template `base`. */
+export const makeBase = (sidecar: Sidecar, tenant: string): Promise<NodeRuntime> =>
+  NodeRuntime.create(runtimeOptions(sidecar, tenant));

@@ -1,0 +1,89 @@
+// A sandbox that this process holds: its runtime, its programs, its open streams, and the timer of
+// its deadline. Next: `sandboxes.ts`.
+
+import type { Socket } from 'node:net';
+import type { NodeRuntime, Snapshot } from 'coldframe';
+import { Programs } from '../envd/programs.js';
+
+/** The longest delay of a timer of Node, in milliseconds. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** A running or paused sandbox with its runtime. */
+export class Sandbox {
+  readonly id: string;
+  readonly runtime: NodeRuntime;
+  /** The programs that clients started. */
+  readonly programs: Programs;
+  /** The metadata of files, by path. */
+  readonly fileMetadata = new Map<string, Record<string, string>>();
+  /** The snapshot of a paused sandbox. */
+  snapshot: Snapshot | undefined;
+  readonly #streams = new Set<Socket>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(id: string, runtime: NodeRuntime) {
+    this.id = id;
+    this.runtime = runtime;
+    this.programs = new Programs(runtime);
+  }
+
+  /** Calls `end` at the time `at`. Replaces an earlier deadline. */
+  setDeadline(at: number, end: () => void): void {
+    clearTimeout(this.#timer);
+    const wait = (): void => {
+      const left = at - Date.now();
+      if (left <= 0) end();
+      else this.#timer = setTimeout(wait, Math.min(left, LONGEST_TIMER_MS));
+    };
+    this.#timer = setTimeout(wait, 0);
+  }
+
+  /** Removes the deadline. */
+  clearDeadline(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Registers the connection of an open stream until the stream ends. */
+  hold(socket: Socket): () => void {
+    this.#streams.add(socket);
+    return () => this.#streams.delete(socket);
+  }
+
+  /** Attaches to the programs of a clone of `source`, and copies the metadata of files. */
+  async takeOver(source: Sandbox): Promise<void> {
+    for (const [path, metadata] of source.fileMetadata) this.fileMetadata.set(path, metadata);
+    await this.programs.attach(source.programs.running);
+  }
+
+  /** Moves the metadata of a renamed file, or of the files in a renamed directory. */
+  moveMetadata(from: string, to: string): void {
+    for (const [path, metadata] of [...this.fileMetadata]) {
+      if (path !== from && !path.startsWith(`${from}/`)) continue;
+      this.fileMetadata.delete(path);
+      this.fileMetadata.set(to + path.slice(from.length), metadata);
+    }
+  }
+
+  /** Removes the metadata of a removed file or directory. */
+  removeMetadata(removed: string): void {
+    for (const path of [...this.fileMetadata.keys()]) {
+      if (path === removed || path.startsWith(`${removed}/`)) this.fileMetadata.delete(path);
+    }
+  }
+
+  /** Destroys the connections of open streams. */
+  endStreams(): void {
+    for (const socket of this.#streams) socket.destroy();
+    this.#streams.clear();
+  }
+
+  /**
+   * Ends the runtime. The connections of open streams are destroyed first: a client that reads a
+   * broken stream asks for the health of the sandbox, and then reports that the sandbox has ended.
+   */
+  async end(): Promise<void> {
+    this.clearDeadline();
+    this.endStreams();
+    await this.runtime.dispose();
+  }
+}
