@@ -4,7 +4,7 @@
 //   guest ──► image      packages/runner/dist   the guest image and the precompiled module
 //   imager ─┴► shell     packages/runner/dist   the image with the shell, and the same module
 //   native               packages/sidecar/dist  the sidecar, the Node-API addon and the edge
-//   runner, sidecar ► sdk ► benchmarks          TypeScript; the entry points of sdk are bundled
+//   runner, sidecar ► sdk ► benchmarks, server  TypeScript; the entry points of sdk are bundled
 //   notices              packages/*             the licence and the notices, for published packages
 //
 // With `sanitize`, three more steps make a guest with checks for undefined behaviour, and its
@@ -246,6 +246,7 @@ export const steps = ({ dev = false, sanitize = false } = {}) => {
     typescript('sidecar', [], [], { bundles: { entries: { index: 'index.js' } } }),
     typescript('sdk', ['runner', 'sidecar'], ['runner', 'sidecar'], { bundles: SDK_BUNDLES }),
     typescript('benchmarks', ['sdk'], ['sdk']),
+    typescript('server', ['sdk'], ['sdk']),
     {
       name: 'notices',
       title: 'licence and notices',

@@ -1,4 +1,4 @@
 // A server of sandboxes for the clients of E2B. Next: `server.ts`.
 
-export { createServer, type Server } from './server.js';
 export type { ServerOptions } from './options.js';
+export { createServer, type Server } from './server.js';

@@ -37,7 +37,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     control: (request, response) => control.routing(request, response),
     agent: (request, response) => agent.routing(request, response),
     port: (_, response, { id, port }) =>
-      refuse(response, 502, { sandboxId: id, port, message: 'The sandbox is running but port is not open' }),
+      refuse(response, 501, { sandboxId: id, port, message: 'Requests to servers in sandboxes are not available' }),
   });
   // Streams are open for as long as their programs run.
   const server = createHttpServer({ requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 620_000 }, front);

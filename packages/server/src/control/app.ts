@@ -14,7 +14,7 @@ const BODY_BYTES = 1 << 20;
 /** Seconds after which a client repeats a refused request. */
 const RETRY_S = 1;
 
-/** What the routes use. */
+/** The parts of the server that the routes use. */
 export interface Control {
   sandboxes: Sandboxes;
   registry: Registry;
@@ -25,7 +25,10 @@ export type App = FastifyInstance & ReturnType<FastifyInstance['withTypeProvider
 
 /** Makes the control plane. The caller passes requests to `app.routing`. */
 export async function createControl(control: Control, keys: readonly ApiKey[]) {
-  const app = Fastify({ bodyLimit: BODY_BYTES, routerOptions: { ignoreTrailingSlash: true } }).withTypeProvider<ZodTypeProvider>();
+  const app = Fastify({
+    bodyLimit: BODY_BYTES,
+    routerOptions: { ignoreTrailingSlash: true },
+  }).withTypeProvider<ZodTypeProvider>();
   app.setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
   app.decorateRequest('tenant', '');
   // Some clients announce JSON and send no body.

@@ -1,7 +1,7 @@
 // The failures of the control plane, as its clients read them: a status, and JSON with the same
 // number as `code`. Clients decide by the number in the body.
 
-import { SandboxFailure, type FailureCode } from '../sandboxes/failure.js';
+import { type FailureCode, SandboxFailure } from '../sandboxes/failure.js';
 
 /** A request that is answered with a status and a message. */
 export class ControlFailure extends Error {

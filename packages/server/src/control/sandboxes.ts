@@ -1,9 +1,9 @@
 // The routes of sandboxes.
 
-import { SIZE } from '../sandboxes/base.js';
-import type { SandboxRecord, SandboxState } from '../registry/records.js';
-import { sandboxIdOf } from '../ids.js';
 import type { z } from 'zod';
+import { sandboxIdOf } from '../ids.js';
+import type { SandboxRecord, SandboxState } from '../registry/records.js';
+import { SIZE } from '../sandboxes/base.js';
 import type { Control, Routes } from './app.js';
 import { cursorOf, tokenOf } from './cursor.js';
 import { ControlFailure, failureOf } from './failure.js';
@@ -19,9 +19,9 @@ import {
   PauseBody,
   RefreshBody,
   ResumeBody,
-  sandboxAnswer,
   SnapshotBody,
-  snapshotAnswer,
+  sandboxResponse,
+  snapshotResponse,
   TimeoutBody,
 } from './schemas.js';
 
@@ -38,7 +38,7 @@ export function addSandboxRoutes(app: Routes, { sandboxes, registry }: Control):
       throw new ControlFailure(400, 'autoPauseMemory: false needs autoPause: true, and no autoResume');
     }
     const wish = { tenant, template: templateID.replace(/:default$/, ''), timeoutMs: timeout * 1_000, metadata, env };
-    return sandboxAnswer(await sandboxes.create({ ...wish, autoPause, autoPauseMemory, autoResume: resumes }));
+    return sandboxResponse(await sandboxes.create({ ...wish, autoPause, autoPauseMemory, autoResume: resumes }));
   };
   app.post('/v2/sandboxes', { schema: { body: NewSandboxBody } }, async ({ tenant, body }, reply) =>
     reply.code(201).send(await create(tenant, body)),
@@ -50,14 +50,14 @@ export function addSandboxRoutes(app: Routes, { sandboxes, registry }: Control):
   for (const path of ['/v2/sandboxes/:id/connect', '/sandboxes/:id/connect']) {
     app.post(path, { schema: { params: IdPath, body: ConnectBody } }, async ({ tenant, params, body }, reply) => {
       const { record, wasPaused } = await sandboxes.connect(tenant, sandboxIdOf(params.id), (body?.timeout ?? 300) * 1_000);
-      return reply.code(wasPaused ? 201 : 200).send(sandboxAnswer(record));
+      return reply.code(wasPaused ? 201 : 200).send(sandboxResponse(record));
     });
   }
   app.post('/sandboxes/:id/resume', { schema: { params: IdPath, body: ResumeBody } }, async ({ tenant, params, body }, reply) => {
     const id = sandboxIdOf(params.id);
     if (sandboxes.find(tenant, id).state === 'running') throw new ControlFailure(409, `The sandbox ${id} is running`);
     const { record } = await sandboxes.connect(tenant, id, body.timeout * 1_000);
-    return reply.code(201).send(sandboxAnswer(record));
+    return reply.code(201).send(sandboxResponse(record));
   });
 
   app.get('/sandboxes/:id', { schema: { params: IdPath } }, ({ tenant, params }) =>
@@ -68,10 +68,14 @@ export function addSandboxRoutes(app: Routes, { sandboxes, registry }: Control):
     if (!(await sandboxes.kill(tenant, id))) throw new ControlFailure(404, `The sandbox ${id} was not found`);
     return reply.code(204).send();
   });
-  app.post('/sandboxes/:id/timeout', { schema: { params: IdPath, body: TimeoutBody } }, async ({ tenant, params, body }, reply) => {
-    await sandboxes.setTimeout(tenant, sandboxIdOf(params.id), body.timeout * 1_000);
-    return reply.code(204).send();
-  });
+  app.post(
+    '/sandboxes/:id/timeout',
+    { schema: { params: IdPath, body: TimeoutBody } },
+    async ({ tenant, params, body }, reply) => {
+      await sandboxes.setTimeout(tenant, sandboxIdOf(params.id), body.timeout * 1_000);
+      return reply.code(204).send();
+    },
+  );
   app.post('/sandboxes/:id/refreshes', { schema: { params: IdPath, body: RefreshBody } }, ({ tenant, params, body }, reply) => {
     const record = sandboxes.find(tenant, sandboxIdOf(params.id));
     if (record.state !== 'running') throw new ControlFailure(409, `The sandbox ${record.id} is not running`);
@@ -84,19 +88,23 @@ export function addSandboxRoutes(app: Routes, { sandboxes, registry }: Control):
     if (!(await sandboxes.pause(tenant, id))) throw new ControlFailure(409, `The sandbox ${id} is paused already`);
     return reply.code(204).send();
   });
-  app.post('/sandboxes/:id/snapshots', { schema: { params: IdPath, body: SnapshotBody } }, async ({ tenant, params, body }, reply) => {
-    const taken = await sandboxes.snapshot(tenant, sandboxIdOf(params.id), body?.name);
-    return reply.code(201).send(snapshotAnswer(taken));
-  });
+  app.post(
+    '/sandboxes/:id/snapshots',
+    { schema: { params: IdPath, body: SnapshotBody } },
+    async ({ tenant, params, body }, reply) => {
+      const taken = await sandboxes.snapshot(tenant, sandboxIdOf(params.id), body?.name);
+      return reply.code(201).send(snapshotResponse(taken));
+    },
+  );
   app.post('/sandboxes/:id/fork', { schema: { params: IdPath, body: ForkBody } }, async ({ tenant, params, body }, reply) => {
     const { count, timeout } = body ?? { count: 1, timeout: 300 };
     const forks = await sandboxes.fork(tenant, sandboxIdOf(params.id), count, timeout * 1_000);
-    const answers = forks.map((fork) => {
-      if ('record' in fork) return { sandbox: sandboxAnswer(fork.record) };
+    const responses = forks.map((fork) => {
+      if ('record' in fork) return { sandbox: sandboxResponse(fork.record) };
       const { status: code, message } = failureOf(fork.failure);
       return { error: { code, message } };
     });
-    return reply.code(201).send(answers);
+    return reply.code(201).send(responses);
   });
 
   const list = (tenant: string, query: z.infer<typeof ListQuery>, states: readonly SandboxState[]) => {
@@ -132,11 +140,12 @@ function statesOf(text: string | undefined): readonly SandboxState[] {
   return states as SandboxState[];
 }
 
-// The value is a form whose names and values are encoded once more.
+// The value is a form. Its names and values are encoded twice.
 function metadataOf(text: string | undefined): Record<string, string> {
   const metadata: [string, string][] = [];
   try {
-    for (const [name, value] of new URLSearchParams(text ?? '')) metadata.push([decodeURIComponent(name), decodeURIComponent(value)]);
+    for (const [name, value] of new URLSearchParams(text ?? ''))
+      metadata.push([decodeURIComponent(name), decodeURIComponent(value)]);
   } catch {
     throw new ControlFailure(400, 'metadata is not a form of encoded names and values');
   }

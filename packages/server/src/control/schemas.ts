@@ -1,4 +1,4 @@
-// The bodies and queries of the control plane, and the shapes of its answers.
+// The bodies and queries of the control plane, and the shapes of its responses.
 
 import { z } from 'zod';
 import type { SandboxRecord, TemplateRecord } from '../registry/records.js';
@@ -64,13 +64,13 @@ export const SnapshotsQuery = z.object({
   nextToken: z.string().optional(),
 });
 
-/** The version of the agent that clients see, which tells them the features of the agent. */
+/** The version of the agent that clients see. Clients derive the features of the agent from it. */
 export const AGENT_VERSION = '0.6.13';
 const CPU_COUNT = 1;
 const MIB = 1 << 20;
 
-/** The answer to a request for a new sandbox or for the access to a sandbox. */
-export const sandboxAnswer = ({ templateId, id, alias, accessToken }: SandboxRecord) => ({
+/** The response to a request for a new sandbox or for the access to a sandbox. */
+export const sandboxResponse = ({ templateId, id, alias, accessToken }: SandboxRecord) => ({
   templateID: templateId,
   sandboxID: id,
   clientID: 'coldframe',
@@ -81,7 +81,7 @@ export const sandboxAnswer = ({ templateId, id, alias, accessToken }: SandboxRec
   ...(alias === undefined ? {} : { alias }),
 });
 
-/** The limits of a sandbox that answers state. */
+/** The limits of a sandbox that responses state. */
 export interface Size {
   memoryBytes: number;
   diskBytes: number;
@@ -114,7 +114,7 @@ export const detail = (record: SandboxRecord, size: Size) => ({
 });
 
 /** The description of a snapshot. */
-export const snapshotAnswer = ({ id, name }: TemplateRecord) => ({
+export const snapshotResponse = ({ id, name }: TemplateRecord) => ({
   snapshotID: `${id}:default`,
   names: name === undefined ? [] : [`default/${name}`],
 });

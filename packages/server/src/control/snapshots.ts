@@ -3,7 +3,7 @@
 import type { TemplateRecord } from '../registry/records.js';
 import type { Control, Routes } from './app.js';
 import { cursorOf, tokenOf } from './cursor.js';
-import { SnapshotsQuery, snapshotAnswer } from './schemas.js';
+import { SnapshotsQuery, snapshotResponse } from './schemas.js';
 
 /** Adds the routes. */
 export function addSnapshotRoutes(app: Routes, { registry }: Control): void {
@@ -15,6 +15,6 @@ export function addSnapshotRoutes(app: Routes, { registry }: Control): void {
       const { createdAt: at, id } = page.at(-1) as TemplateRecord;
       reply.header('x-next-token', tokenOf({ at, id }));
     }
-    return reply.send(page.map(snapshotAnswer));
+    return reply.send(page.map(snapshotResponse));
   });
 }

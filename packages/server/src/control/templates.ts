@@ -14,7 +14,8 @@ export function addTemplateRoutes(app: Routes, { registry, sandboxes }: Control)
   });
   app.delete('/templates/:id', { schema: { params: IdPath } }, async ({ tenant, params }, reply) => {
     const reference = params.id.replace(/^default\//, '').replace(/:default$/, '');
-    if (!(await sandboxes.deleteSnapshot(tenant, reference))) throw new ControlFailure(404, `The template ${params.id} was not found`);
+    if (!(await sandboxes.deleteSnapshot(tenant, reference)))
+      throw new ControlFailure(404, `The template ${params.id} was not found`);
     return reply.code(204).send();
   });
 }

@@ -1,5 +1,5 @@
-// Who may call the agent of a sandbox: holders of the access token, and for single files holders of
-// a signed URL.
+// The access to the agent of a sandbox. The access token opens all calls. A signed URL opens one
+// file.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 
@@ -27,7 +27,7 @@ export function signatureOf({ path, operation, username, expiration }: Omit<Sign
   return `v1_${createHash('sha256').update(parts.join(':')).digest('base64').replace(/=+$/, '')}`;
 }
 
-/** Returns why a signed URL gives no access, or `undefined` if the URL gives access. */
+/** Returns the reason why a signed URL opens no file, or `undefined` if the URL opens its file. */
 export function refusalOf(signed: Signed, token: string, now: number): string | undefined {
   if (signed.signature === undefined) return 'missing signature query parameter';
   if (!isSameToken(signed.signature, signatureOf(signed, token))) return 'invalid signature';

@@ -1,7 +1,7 @@
 // The sandbox and the user of one call, which the front has found by the request's headers.
 
-import { Code, ConnectError, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { IncomingMessage } from 'node:http';
+import { Code, ConnectError, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { SandboxRecord } from '../registry/records.js';
 import type { Sandbox } from '../sandboxes/sandbox.js';
 import { type User, userOfHeader } from './user.js';

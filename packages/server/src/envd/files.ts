@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Signed, isSameToken, refusalOf } from './access.js';
+import { isSameToken, refusalOf, type Signed } from './access.js';
 import { type AgentCall, callOf } from './context.js';
 import { AgentFailure, failureOf } from './failure.js';
 import { resolvePath } from './paths.js';
@@ -52,12 +52,19 @@ function authorized({ raw }: FastifyRequest): void {
   if (typeof token !== 'string' || !isSameToken(token, record.accessToken)) throw new AgentFailure(401, 'unauthorized access');
 }
 
-function fileCall(request: FastifyRequest<{ Querystring: FileQuery }>, operation: 'read' | 'write'): AgentCall & { user: User; path: string } {
+function fileCall(
+  request: FastifyRequest<{ Querystring: FileQuery }>,
+  operation: 'read' | 'write',
+): AgentCall & { user: User; path: string } {
   const call = callOf(request.raw);
   const { path = '', username, signature, signature_expiration: expiration } = request.query;
   const token = request.raw.headers['x-access-token'];
   if (typeof token !== 'string' || !isSameToken(token, call.record.accessToken)) {
-    const refusal = refusalOf({ path, operation, username: username ?? '', signature, expiration }, call.record.accessToken, Date.now());
+    const refusal = refusalOf(
+      { path, operation, username: username ?? '', signature, expiration },
+      call.record.accessToken,
+      Date.now(),
+    );
     if (refusal !== undefined) throw new AgentFailure(401, refusal);
   }
   if (operation === 'read' && path === '') throw new AgentFailure(400, 'path is required');
@@ -87,11 +94,17 @@ function metadataOf({ headers }: IncomingMessage): Record<string, string> {
     bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
     Object.defineProperty(metadata, key, { value, enumerable: true, configurable: true, writable: true });
   }
-  if (bytes > METADATA_BYTES) throw new AgentFailure(400, `the metadata has ${bytes} bytes; at most ${METADATA_BYTES} are allowed`);
+  if (bytes > METADATA_BYTES)
+    throw new AgentFailure(400, `the metadata has ${bytes} bytes; at most ${METADATA_BYTES} are allowed`);
   return metadata;
 }
 
-async function sendFile(request: IncomingMessage, reply: FastifyReply, sandbox: AgentCall['sandbox'], path: string): Promise<FastifyReply> {
+async function sendFile(
+  request: IncomingMessage,
+  reply: FastifyReply,
+  sandbox: AgentCall['sandbox'],
+  path: string,
+): Promise<FastifyReply> {
   const { runtime } = sandbox;
   const { type, size } = await runtime.stat(path);
   if (type === 'directory') throw new AgentFailure(400, `path is a directory: ${path}`);

@@ -24,7 +24,8 @@ export const filesystemService: ServiceImpl<typeof Filesystem> = {
     const { sandbox, at } = target(context, path);
     const existing = await typeAt(sandbox.runtime, at);
     if (existing === 'directory') throw new ConnectError(`directory already exists: ${at}`, Code.AlreadyExists);
-    if (existing !== undefined) throw new ConnectError(`path already exists but it is not a directory: ${at}`, Code.InvalidArgument);
+    if (existing !== undefined)
+      throw new ConnectError(`path already exists but it is not a directory: ${at}`, Code.InvalidArgument);
     await checked(at, () => sandbox.runtime.mkdir(at, { recursive: true }));
     return { entry: await entryAt(sandbox, at) };
   },

@@ -115,7 +115,8 @@ function programOf(
 
 async function write(program: Program, input: ProcessInput | undefined): Promise<void> {
   const { case: kind, value } = input?.input ?? {};
-  if (kind !== 'stdin' || value === undefined) throw new ConnectError('the process has no pseudo terminal', Code.FailedPrecondition);
+  if (kind !== 'stdin' || value === undefined)
+    throw new ConnectError('the process has no pseudo terminal', Code.FailedPrecondition);
   if (!program.hasStdin) throw new ConnectError('stdin is not enabled for this process', Code.Internal);
   try {
     await program.write(value);

@@ -1,5 +1,5 @@
-// The programs that clients started in one sandbox: their output for any number of readers, their
-// input, and their end, which is kept for late readers.
+// The programs that clients started in one sandbox. Any number of readers receive their output. The
+// end of a program is kept for late readers.
 //
 // A program's output is read from its start on. Output that no client reads is dropped, so that no
 // program waits for a reader. A client that reads slowly makes the program wait, as a full pipe
@@ -157,7 +157,9 @@ export class Programs {
       const [cmd = '', ...args] = entry.command.split(' ');
       const unknown = { cmd, args, envs: {}, cwd: undefined, tag: undefined, hasStdin: true };
       const before = earlier.get(entry.pid);
-      const program = new Program(before === undefined ? unknown : { ...before.config, tag: before.tag, hasStdin: before.hasStdin });
+      const program = new Program(
+        before === undefined ? unknown : { ...before.config, tag: before.tag, hasStdin: before.hasStdin },
+      );
       try {
         this.#adopt(program, await entry.attach(program.handlers));
       } catch (error) {

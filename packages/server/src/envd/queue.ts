@@ -16,7 +16,7 @@ export class Queue<T> implements AsyncIterable<T> {
     this.#sizeOf = sizeOf;
   }
 
-  /** Adds a value. If the queue is full, returns a promise that resolves when the queue has room. */
+  /** Adds a value. If the queue is full, returns a promise that resolves when values have left. */
   push(value: T): Promise<void> | undefined {
     if (this.#isOver) return undefined;
     this.#values.push(value);

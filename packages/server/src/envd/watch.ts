@@ -1,7 +1,7 @@
 // The changes below a directory, in the clients' terms.
 //
-// The SDK reports that a name or a file has changed. The state of the path before and after tells
-// what has happened: a name that appeared, a name that is gone, new bytes, or new attributes.
+// The SDK reports that a name or a file has changed. The kind of the
+// change follows from the state of the path before and after the change.
 
 import { posix } from 'node:path';
 import { create } from '@bufbuild/protobuf';

@@ -1,9 +1,9 @@
 // The server's one listener: passes each request to the control plane or to a sandbox.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { signedOf } from '../envd/files.js';
 import { refusalOf } from '../envd/access.js';
 import { setCall } from '../envd/context.js';
+import { signedOf } from '../envd/files.js';
 import type { Sandboxes } from '../sandboxes/sandboxes.js';
 import { AGENT_PORT, type Target, targetOf } from './target.js';
 

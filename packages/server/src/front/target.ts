@@ -1,8 +1,7 @@
 // The plane of a request: the control plane, or a port of a sandbox.
 //
 // The host name `<port>-<id>.<domain>` names a port of a sandbox. At any other host, two headers
-// name the port. URLs of single files that a client has signed have neither: the signature itself
-// tells the sandbox.
+// name the port. A signed URL of a file has neither. The signature then shows the sandbox.
 
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';

@@ -3,7 +3,7 @@
 /** The states of a sandbox that the registry knows. */
 export type SandboxState = 'running' | 'paused';
 
-/** What happens when the time of a sandbox is over. */
+/** The treatment of a sandbox when its time is over. */
 export interface Lifecycle {
   /** Whether the sandbox is paused instead of ended. */
   autoPause: boolean;

@@ -1,4 +1,4 @@
-// The failures of calls about sandboxes: one stable code each. The routes turn a code into a status.
+// The failures of calls about sandboxes, with stable codes. The routes turn a code into a status.
 
 /** The codes of {@link SandboxFailure}. */
 export type FailureCode =

@@ -78,8 +78,8 @@ export class Sandbox {
   }
 
   /**
-   * Ends the runtime. The connections of open streams are destroyed first: a client that reads a
-   * broken stream asks for the health of the sandbox, and then reports that the sandbox has ended.
+   * Ends the runtime. The connections of open streams are destroyed first. A client that reads a
+   * broken stream asks for the health of the sandbox, and then reports the end of the sandbox.
    */
   async end(): Promise<void> {
     this.clearDeadline();

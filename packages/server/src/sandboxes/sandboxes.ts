@@ -94,7 +94,7 @@ export class Sandboxes {
     return this.#end(id);
   }
 
-  /** Sets the end of a sandbox to `timeoutMs` from now. A time of 0 or less ends the sandbox now. */
+  /** Sets the end of a sandbox to `timeoutMs` from now. With 0 or less, the sandbox ends now. */
   async setTimeout(tenant: string, id: string, timeoutMs: number): Promise<void> {
     const record = this.find(tenant, id);
     if (record.state !== 'running') throw notRunning(id);
