@@ -14,7 +14,7 @@ import {
 } from '../generated/process_pb.js';
 import { calledBy } from './context.js';
 import { resolvePath } from './paths.js';
-import type { Program, ProgramEnd } from './programs.js';
+import type { Program, ProgramEnd, Reader } from './programs.js';
 import { Queue } from './queue.js';
 import { environmentOf } from './user.js';
 
@@ -43,9 +43,10 @@ export const processService: ServiceImpl<typeof Process> = {
     const { cmd, args, envs } = process;
     const cwd = process.cwd === undefined || process.cwd === '' ? user.home : resolvePath(process.cwd, user);
     const baseEnv = { ...environmentOf(user), ...record.env };
+    const events = new Events();
     let program: Program;
     try {
-      program = await sandbox.programs.start({ cmd, args, envs, cwd, tag, hasStdin: stdin ?? true, baseEnv });
+      program = await sandbox.programs.start({ cmd, args, envs, cwd, tag, hasStdin: stdin ?? true, baseEnv }, events);
     } catch (error) {
       throw startFailure(error, cmd, cwd);
     }
@@ -55,15 +56,17 @@ export const processService: ServiceImpl<typeof Process> = {
     };
     context.signal.addEventListener('abort', onAbort);
     try {
-      for await (const event of eventsOf(program, context)) yield { event };
+      for await (const event of events.of(program, context)) yield { event };
     } finally {
       if (program.ended !== undefined) context.signal.removeEventListener('abort', onAbort);
     }
   },
 
   async *connect({ process }, context) {
-    const { sandbox } = calledBy(context);
-    for await (const event of eventsOf(programOf(sandbox.programs, process), context)) yield { event };
+    const program = programOf(calledBy(context).sandbox.programs, process);
+    const events = new Events();
+    program.read(events);
+    for await (const event of events.of(program, context)) yield { event };
   },
 
   async sendInput({ process, input }, context) {
@@ -127,36 +130,42 @@ async function write(program: Program, input: ProcessInput | undefined): Promise
   }
 }
 
-// Yields the start, the output from now on, and the end of a program.
-async function* eventsOf(program: Program, context: HandlerContext): AsyncIterable<ProcessEvent> {
-  const queue = new Queue<ProcessEvent>(WAITING_BYTES, sizeOf);
-  const stop = program.read({
-    output: (stream, bytes) => queue.push(eventOf({ case: 'data', value: { output: { case: stream, value: bytes } } })),
-    end: (end) => {
-      queue.push(eventOf({ case: 'end', value: endEvent(end) }));
-      queue.end();
-    },
-  });
-  const close = (): void => {
-    stop();
-    queue.close();
-  };
-  context.signal.addEventListener('abort', close);
-  const seconds = Math.min(Number(context.requestHeader.get('keepalive-ping-interval')) || KEEPALIVE_S, LONGEST_KEEPALIVE_S);
-  const timer = setInterval(() => queue.push(eventOf({ case: 'keepalive', value: {} })), seconds * 1_000);
-  timer.unref();
-  try {
-    yield eventOf({ case: 'start', value: { pid: program.pid } });
-    for await (const event of queue) {
-      timer.refresh();
-      yield event;
-    }
-  } finally {
-    clearInterval(timer);
-    context.signal.removeEventListener('abort', close);
-    close();
+// The events of one program for one client.
+class Events implements Reader {
+  readonly #queue = new Queue<ProcessEvent>(WAITING_BYTES, sizeOf);
+
+  output(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> | undefined {
+    return this.#queue.push(eventOf({ case: 'data', value: { output: { case: stream, value: bytes } } }));
   }
-  if (isDeadline(context)) throw new ConnectError('the time of the command is over', Code.DeadlineExceeded);
+
+  end(end: ProgramEnd): void {
+    this.#queue.push(eventOf({ case: 'end', value: endEvent(end) }));
+    this.#queue.end();
+  }
+
+  /** Yields the start, the output and the end of the program until the call of the client ends. */
+  async *of(program: Program, context: HandlerContext): AsyncIterable<ProcessEvent> {
+    const close = (): void => {
+      program.leave(this);
+      this.#queue.close();
+    };
+    context.signal.addEventListener('abort', close);
+    const seconds = Math.min(Number(context.requestHeader.get('keepalive-ping-interval')) || KEEPALIVE_S, LONGEST_KEEPALIVE_S);
+    const timer = setInterval(() => this.#queue.push(eventOf({ case: 'keepalive', value: {} })), seconds * 1_000);
+    timer.unref();
+    try {
+      yield eventOf({ case: 'start', value: { pid: program.pid } });
+      for await (const event of this.#queue) {
+        timer.refresh();
+        yield event;
+      }
+    } finally {
+      clearInterval(timer);
+      context.signal.removeEventListener('abort', close);
+      close();
+    }
+    if (isDeadline(context)) throw new ConnectError('the time of the command is over', Code.DeadlineExceeded);
+  }
 }
 
 type EventInit = NonNullable<MessageInitShape<typeof ProcessEventSchema>['event']>;

@@ -91,10 +91,14 @@ export class Program {
   }
 
   /** Adds a reader. A reader of an ended program receives the end at once. */
-  read(reader: Reader): () => void {
+  read(reader: Reader): void {
     if (this.ended !== undefined) reader.end(this.ended);
     else this.#readers.add(reader);
-    return () => this.#readers.delete(reader);
+  }
+
+  /** Removes a reader. */
+  leave(reader: Reader): void {
+    this.#readers.delete(reader);
   }
 
   /** Writes to stdin. Fails with `EPIPE` if the program no longer reads. */
@@ -133,11 +137,13 @@ export class Programs {
   }
 
   /**
-   * Starts a command. Fails with `ENOENT`, `EACCES` or `ENOEXEC` as `spawnCommand()`; for a missing
-   * working directory, the error's `syscall` is `chdir`.
+   * Starts a command, whose output `reader` receives from its start on. Fails with `ENOENT`,
+   * `EACCES` or `ENOEXEC` as `spawnCommand()`. For a missing working directory, the error's
+   * `syscall` is `chdir`.
    */
-  async start(start: ProgramStart): Promise<Program> {
+  async start(start: ProgramStart, reader: Reader): Promise<Program> {
     const program = new Program(start);
+    program.read(reader);
     const { cmd, args, cwd, envs, baseEnv } = start;
     const env = { ...baseEnv, ...envs };
     const options = { ...program.handlers, env, ...(cwd === undefined ? {} : { cwd }) };
