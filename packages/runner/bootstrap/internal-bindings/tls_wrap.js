@@ -462,7 +462,7 @@ class TLSWrap extends StreamBase {
     return code === undefined || code === null ? null : verificationError(code);
   }
   #peerCertificate() {
-    this.#peer ??= peerOf(this.#facts, this.#context);
+    this.#peer ??= peerOf(this.#facts);
     return this.#peer;
   }
   getPeerCertificate(abbreviated) {

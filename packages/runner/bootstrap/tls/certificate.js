@@ -221,29 +221,38 @@ class Certificate {
     return this.#issuer;
   }
 
+  // Returns the object of `getPeerCertificate`. Most programs read two of its properties, so each
+  // property is made at its first access.
   toLegacy() {
-    const { modulus, exponent, pubkey, bits, asn1Curve, nistCurve } = this.#keyFacts();
-    return {
-      subject: names.object(this.#parts.subject),
-      issuer: names.object(this.#parts.issuer),
-      subjectaltname: this.subjectAltName(),
-      infoAccess: this.infoAccess(),
-      ca: this.checkCA(),
-      modulus,
-      exponent,
-      pubkey,
-      bits,
-      valid_from: this.validFrom(),
-      valid_to: this.validTo(),
-      fingerprint: this.fingerprint(),
-      fingerprint256: this.fingerprint256(),
-      fingerprint512: this.fingerprint512(),
-      ext_key_usage: this.keyUsage(),
-      serialNumber: this.serialNumber(),
-      raw: this.toBuffer(),
-      asn1Curve,
-      nistCurve,
+    let known;
+    const fact = (name) => () => {
+      known ??= this.#keyFacts();
+      return known[name];
     };
+    const properties = {
+      subject: () => names.object(this.#parts.subject),
+      issuer: () => names.object(this.#parts.issuer),
+      subjectaltname: () => this.subjectAltName(),
+      infoAccess: () => this.infoAccess(),
+      ca: () => this.checkCA(),
+      modulus: fact('modulus'),
+      exponent: fact('exponent'),
+      pubkey: fact('pubkey'),
+      bits: fact('bits'),
+      valid_from: () => this.validFrom(),
+      valid_to: () => this.validTo(),
+      fingerprint: () => this.fingerprint(),
+      fingerprint256: () => this.fingerprint256(),
+      fingerprint512: () => this.fingerprint512(),
+      ext_key_usage: () => this.keyUsage(),
+      serialNumber: () => this.serialNumber(),
+      raw: () => this.toBuffer(),
+      asn1Curve: fact('asn1Curve'),
+      nistCurve: fact('nistCurve'),
+    };
+    const legacy = {};
+    for (const name in properties) native.defineLazyProperty(legacy, name, properties[name]);
+    return legacy;
   }
   #keyFacts() {
     const spki = der.wholeOf(this.#parts.spki);
@@ -302,29 +311,15 @@ function legacyOf(certificate, detailed) {
   return legacy;
 }
 
-// Adds the authority at the end of a chain, which a peer does not send.
-function addAuthority(chain, authorities) {
-  let last = chain;
-  while (last.getIssuerCert() !== undefined && last.getIssuerCert() !== last) last = last.getIssuerCert();
-  if (last.getIssuerCert() === last) return;
-  const authority = authorities.find((one) => last.checkIssued(one));
-  if (authority === undefined) return;
-  last.setIssuer(authority);
-  if (authority.isSelfIssued) authority.setIssuer(authority);
-}
-
-// Returns the certificate of a session's peer with its chain. Returns undefined without a peer or a
-// readable certificate.
-function peerOf(facts, context) {
+// Returns the certificate of a session's peer with its chain. The edge adds the authority that the
+// peer has not sent. Returns undefined without a peer or a readable certificate.
+function peerOf(facts) {
   if (facts === undefined || facts.chain.length === 0) return undefined;
-  let own;
   try {
-    own = chainOf(facts.chain.map((text) => new Certificate(new Uint8Array(native.encode(text, native.encodings.hex)))));
+    return chainOf(facts.chain.map((text) => new Certificate(new Uint8Array(native.encode(text, native.encodings.hex)))));
   } catch {
     return undefined;
   }
-  addAuthority(own, context.authorities());
-  return own;
 }
 
 module.exports = { Certificate, blocksOf, toPem, legacyOf, peerOf };

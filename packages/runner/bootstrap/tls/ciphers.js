@@ -45,8 +45,16 @@ const GROUPS = {
 const OTHERS =
   /^(?:k[A-Z]|a[A-Z]|A?ECDH|A?DH|EDH|EXP|PSK|SRP|RSA|AES|CAMELLIA|ARIA|SEED|IDEA|RC|DES|3DES|NULL|eNULL|GOST|MD5|SHA|LOW|MEDIUM|FIPS|SSLv3|TLSv1|CBC|DSS|SUITEB|CHACHA|ECDSA)/;
 
+// The last list and its suites. Most programs have one list.
+let last = { list: undefined, found: undefined };
+
 // Returns the suites of TLS 1.2 of a list. Throws if no part of the list is known.
 function chosen(list) {
+  if (list !== last.list) last = { list, found: suitesOf(list) };
+  return last.found;
+}
+
+function suitesOf(list) {
   const found = [];
   let known = false;
   for (const part of list.split(/[:, ]+/)) {

@@ -136,12 +136,6 @@ function secureContextClass(skeleton) {
     getCertificate() {
       return this.#state.identities[0]?.certificate.toBuffer();
     }
-    // Returns the trusted certificates.
-    authorities() {
-      const { ca, hasRoots } = this.#state;
-      const all = hasRoots ? [...ca, ...roots.trusted()] : ca;
-      return all.flatMap((text) => blocksOf(text).map((block) => new Certificate(block)));
-    }
     getIssuer() {
       return undefined;
     }

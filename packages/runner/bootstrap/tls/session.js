@@ -31,6 +31,8 @@ const READ_SIZE = 64 << 10;
 const MAX_PAYLOAD = 1 << 20;
 // The most bytes of one record of the program's bytes.
 const PIECE = 64 << 10;
+// The most bytes of a payload that is copied behind its head, which saves a call of the kernel.
+const COPIED = 4 << 10;
 
 const { utf8 } = native.encodings;
 const NONE = -1;
@@ -173,8 +175,15 @@ class Session {
     if (this.#socket === NONE) return;
     if ((kind === START || kind === ENCRYPTED || kind === CONTINUE) && this.#unhandled++ === 0) native.loop.keepAlive[0]++;
     const length = payload?.length ?? 0;
-    this.#queue.push(new Uint8Array([kind, length & 255, (length >> 8) & 255, length >> 16]));
-    if (length > 0) this.#queue.push(payload);
+    const isCopied = length <= COPIED;
+    const head = new Uint8Array(HEAD_SIZE + (isCopied ? length : 0));
+    head[0] = kind;
+    head[1] = length;
+    head[2] = length >> 8;
+    head[3] = length >> 16;
+    this.#queue.push(head);
+    if (!isCopied) this.#queue.push(payload);
+    else if (length > 0) head.set(payload, HEAD_SIZE);
     this.#write();
   }
   #write() {

@@ -122,13 +122,17 @@ describe('inside a runtime', () => {
      log(socket.authorized, socket.alpnProtocol, socket.getProtocol(),
         socket.getCipher().name, socket.getEphemeralKeyInfo().name);
      log(peer.subject.CN, peer.subjectaltname, peer.issuerCertificate.subject.CN, peer.bits, peer.infoAccess['OCSP - URI'][0]);
-     log(socket.getPeerX509Certificate().checkHost('secure.example.com'), socket.getPeerX509Certificate().checkIP('127.0.0.1'));
+     const x509 = socket.getPeerX509Certificate();
+     log(x509.checkHost('secure.example.com'), x509.checkIP('127.0.0.1'));
+     const { value, writable } = Object.getOwnPropertyDescriptor(peer, 'fingerprint256');
+     log(value === x509.fingerprint256, writable, { ...peer }.serialNumber === x509.serialNumber);
      socket.end('echo'); log(await read(socket)); server.close();`,
     [
       'true two TLSv1.3 TLS_AES_256_GCM_SHA384 X25519',
       'localhost DNS:localhost, DNS:secure.example.com, IP Address:127.0.0.1 Coldframe test authority 2048 ' +
         'http://ocsp.example.com/',
       'secure.example.com 127.0.0.1',
+      'true true true',
       'echo',
     ],
   );

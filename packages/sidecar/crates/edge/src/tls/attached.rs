@@ -39,6 +39,7 @@ use coldframe_egress::Name;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -48,8 +49,6 @@ use tokio::time::{Sleep, sleep};
 
 /// The most bytes of one turn from the socket.
 const MAX_READ: usize = 64 << 10;
-/// The size of one read.
-const PIECE: usize = 16 << 10;
 
 /// The connection of a session.
 pub struct Connection {
@@ -120,7 +119,7 @@ impl Connection {
     /// Makes the receiver of a step's results.
     pub(super) fn output(&self) -> Output {
         let plain_to = if self.filter_name.is_some() { Route::Edge } else { Route::Guest };
-        Output { encrypted_to: Route::Edge, plain_to, ..Output::default() }
+        Output::new(Route::Edge, plain_to)
     }
 
     fn write(&mut self, cx: &mut Context<'_>) -> Result<(), Stop> {
@@ -155,22 +154,23 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads at most `piece.len()` bytes. Returns `None` if no bytes wait.
-    fn read<'a>(&mut self, piece: &'a mut [u8], cx: &mut Context<'_>) -> Result<Option<&'a [u8]>, Stop> {
-        let Some(socket) = self.socket.as_mut() else { return Ok(None) };
+    /// Returns how many of `most` bytes the rate of the runtime allows to read now.
+    fn granted(&mut self, most: usize, cx: &mut Context<'_>) -> Option<usize> {
         let runtime = self.flow.runtime();
-        let down = |wanted, now| runtime.available(DOWN, wanted, now);
         let [_, pacing] = &mut self.paces;
-        let Some(granted) = pace(pacing, piece.len(), cx, down) else { return Ok(None) };
-        let mut space = ReadBuf::new(piece.get_mut(..granted).unwrap_or_default());
-        match Pin::new(socket).poll_read(cx, &mut space) {
+        pace(pacing, most, cx, |wanted, now| runtime.available(DOWN, wanted, now))
+    }
+
+    /// Reads bytes into an empty buffer. Returns `None` if no bytes wait.
+    fn read<'a>(&mut self, space: &'a mut ReadBuf<'_>, cx: &mut Context<'_>) -> Result<Option<&'a [u8]>, Stop> {
+        let Some(socket) = self.socket.as_mut() else { return Ok(None) };
+        match Pin::new(socket).poll_read(cx, space) {
             Poll::Pending => return Ok(None),
             Poll::Ready(Err(error)) => return Err(Stop::Failed(error)),
             Poll::Ready(Ok(())) => {}
         }
-        let count = space.filled().len();
-        self.flow.count_received(count)?;
-        Ok(piece.get(..count))
+        self.flow.count_received(space.filled().len())?;
+        Ok(Some(space.filled()))
     }
 }
 
@@ -273,37 +273,34 @@ impl TlsFlow {
 
     /// Reads from the socket. Returns whether more bytes may wait.
     fn receive(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Result<bool, Stop> {
+        let mut piece = [MaybeUninit::uninit(); MAX_READ];
         let mut total = 0;
         while total < MAX_READ {
             if inner.is_full() && !inner.sidecar_closed {
                 return Ok(false);
             }
             let Some(connection) = inner.connection.as_mut() else { return Ok(false) };
-            let waits = !connection.is_handed_over || connection.is_paused || connection.peer_ended;
-            let mut piece = [0; PIECE];
-            if inner.sidecar_closed && connection.filter.is_none() {
-                // A close with unread bytes would be a reset, and lose bytes for the peer.
-                let read = if connection.peer_ended { None } else { connection.read(&mut piece, cx)? };
-                let Some(bytes) = read else { return Ok(false) };
-                connection.peer_ended = bytes.is_empty();
-                total += bytes.len();
-                continue;
-            }
-            if waits || !inner.engine.receives() {
+            let discards = inner.sidecar_closed && connection.filter.is_none();
+            let waits = !connection.is_handed_over || connection.is_paused || !inner.engine.receives();
+            if connection.peer_ended || (waits && !discards) {
                 return Ok(false);
             }
-            let Some(bytes) = connection.read(&mut piece, cx)? else { return Ok(false) };
+            let Some(granted) = connection.granted(MAX_READ - total, cx) else { return Ok(false) };
+            let mut space = ReadBuf::uninit(piece.get_mut(..granted).unwrap_or_default());
+            let Some(bytes) = connection.read(&mut space, cx)? else { return Ok(false) };
+            total += bytes.len();
+            connection.peer_ended = bytes.is_empty();
+            if discards {
+                // A close with unread bytes would be a reset, and lose bytes for the peer.
+                continue;
+            }
             let mut out = connection.output();
-            if bytes.is_empty() {
-                connection.peer_ended = true;
-                if connection.filter.is_none() {
-                    out.event(&serde_json::json!({ "type": "ended" }));
-                }
-            } else {
+            if !bytes.is_empty() {
                 inner.engine.encrypted(bytes, &mut out);
                 connection.peer_ended |= inner.engine.peer_ended();
+            } else if connection.filter.is_none() {
+                out.event(&serde_json::json!({ "type": "ended" }));
             }
-            total += bytes.len();
             Self::keep(inner, out);
         }
         Ok(true)

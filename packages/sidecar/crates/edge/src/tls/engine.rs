@@ -360,6 +360,8 @@ impl Engine {
 fn facts(connection: &Connection, parts: &Parts) -> serde_json::Value {
     let chain = connection.peer_certificates().unwrap_or_default();
     let verified = parts.roots.verify(chain, &parts.rules);
+    // Programs see the authority as the last issuer, which most peers do not send.
+    let certificates = chain.iter().map(AsRef::as_ref).chain(parts.roots.authority_of(chain));
     let suite = connection.negotiated_cipher_suite().map(provider::suite_names).unwrap_or_default();
     let group = connection.negotiated_key_exchange_group().map(provider::group_name);
     let server_name = match connection {
@@ -376,7 +378,7 @@ fn facts(connection: &Connection, parts: &Parts) -> serde_json::Value {
         "serverName": server_name,
         "reused": connection.handshake_kind() == Some(HandshakeKind::Resumed),
         "verified": verified.err(),
-        "chain": chain.iter().map(|certificate| hex(certificate)).collect::<Vec<_>>(),
+        "chain": certificates.map(hex).collect::<Vec<_>>(),
     })
 }
 

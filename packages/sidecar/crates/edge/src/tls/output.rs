@@ -31,12 +31,32 @@ pub struct Output {
     pub encrypted_to: Route,
     /// The receiver of plain bytes of the peer.
     pub plain_to: Route,
+    /// The position of the last record, if it has plain bytes of the peer.
+    plain_at: Option<usize>,
 }
 
 impl Output {
+    /// Makes an empty receiver.
+    pub fn new(encrypted_to: Route, plain_to: Route) -> Self {
+        Self { encrypted_to, plain_to, ..Self::default() }
+    }
+
     /// Appends a record for the guest.
     pub fn record(&mut self, kind: ToGuest, payload: &[u8]) {
+        self.plain_at = None;
         records::write(&mut self.records, kind, payload);
+    }
+
+    /// Appends plain bytes of the peer for the guest. The bytes of several records of TLS are one
+    /// record, because each record is an event of the program.
+    fn plain(&mut self, bytes: &[u8]) {
+        match self.plain_at {
+            Some(at) if records::extend(&mut self.records, at, bytes) => {}
+            _ => {
+                self.plain_at = Some(self.records.len());
+                records::write(&mut self.records, ToGuest::Plain, bytes);
+            }
+        }
     }
 
     /// Appends an event for the guest.
@@ -89,7 +109,7 @@ impl Output {
         while let Ok(count @ 1..) = connection.reader().read(&mut piece) {
             let bytes = piece.get(..count).unwrap_or_default();
             match self.plain_to {
-                Route::Guest => self.record(ToGuest::Plain, bytes),
+                Route::Guest => self.plain(bytes),
                 Route::Edge => self.to_filter.extend_from_slice(bytes),
             }
         }

@@ -119,6 +119,17 @@ pub fn write(out: &mut Vec<u8>, kind: ToGuest, payload: &[u8]) {
     }
 }
 
+/// Appends bytes to the last record of `out`, which begins at `at`. Returns false, without a
+/// change, if the record would have too many bytes.
+pub fn extend(out: &mut Vec<u8>, at: usize, bytes: &[u8]) -> bool {
+    let length = (out.len() + bytes.len()).saturating_sub(at + HEAD_BYTES);
+    let Some([_, head @ ..]) = out.get_mut(at..at + HEAD_BYTES).filter(|_| length <= PIECE) else { return false };
+    let [a, b, c, _] = u32::try_from(length).unwrap_or(0).to_le_bytes();
+    head.copy_from_slice(&[a, b, c]);
+    out.extend_from_slice(bytes);
+    true
+}
+
 fn head(out: &mut Vec<u8>, kind: ToGuest, length: usize) {
     let [a, b, c, _] = u32::try_from(length).unwrap_or(0).to_le_bytes();
     out.extend_from_slice(&[kind as u8, a, b, c]);

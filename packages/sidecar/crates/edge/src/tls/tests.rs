@@ -2,7 +2,7 @@
 
 use super::engine::{Engine, Unexpected};
 use super::output::Output;
-use super::records::{FromGuest, HEAD_BYTES, Malformed, Reader, ToGuest};
+use super::records::{self, FromGuest, HEAD_BYTES, Malformed, Reader, ToGuest};
 use super::tickets::Tickets;
 use super::verify::Roots;
 use proptest::prelude::*;
@@ -290,4 +290,16 @@ fn an_unknown_kind_and_a_long_record_are_malformed() {
         reader.add(&head);
         assert_eq!(reader.missing(), Err(Malformed));
     }
+}
+
+#[test]
+fn a_record_is_extended_up_to_its_bound() {
+    let mut out = vec![0; 3];
+    records::write(&mut out, ToGuest::Plain, &[1; 40_000]);
+    assert!(records::extend(&mut out, 3, &[2; 25_536]));
+    assert_eq!(out[3..7], [130, 0, 0, 1]);
+    assert_eq!(out.len(), 3 + HEAD_BYTES + (64 << 10));
+    let before = out.clone();
+    assert!(!records::extend(&mut out, 3, &[3]));
+    assert_eq!(out, before);
 }

@@ -84,8 +84,22 @@ impl Roots {
     /// Verifies a chain at the present time. Returns OpenSSL's code of the failure. The name of the
     /// peer is not checked.
     pub fn verify(&self, chain: &[CertificateDer<'_>], rules: &Rules) -> Result<(), &'static str> {
-        let now = i64::try_from(UnixTime::now().as_secs()).unwrap_or(i64::MAX);
-        path::verify(chain, self, rules, now)
+        path::verify(chain, self, rules, present_second())
+    }
+
+    /// Returns the trusted issuer of the last certificate of a chain, as DER. Nothing is verified.
+    /// Returns `None` if the chain ends at a self-issued certificate or at an unknown issuer.
+    pub fn authority_of(&self, chain: &[CertificateDer<'_>]) -> Option<&[u8]> {
+        let (own, others) = chain.split_first()?;
+        let mut last = Certificate::read(own)?;
+        let mut others: Vec<_> = others.iter().filter_map(|one| Certificate::read(one)).collect();
+        while !last.is_self_issued() {
+            let Some(next) = others.iter().position(|one| last.issuer == one.subject) else {
+                return Some(self.issuer(&last, present_second())?.whole);
+            };
+            last = others.swap_remove(next);
+        }
+        None
     }
 
     /// Returns the certificates with a subject.
@@ -135,6 +149,11 @@ impl Roots {
         let name = ServerName::try_from(name).map_err(|_| wrong_name)?;
         verify_server_name(&parsed, &name).map_err(|_| wrong_name)
     }
+}
+
+/// Returns the seconds since 1970.
+fn present_second() -> i64 {
+    i64::try_from(UnixTime::now().as_secs()).unwrap_or(i64::MAX)
 }
 
 /// Checks the peer's signature of TLS 1.2, which all algorithms of the scheme may have made.
