@@ -1,5 +1,6 @@
-// Forwards one request of a gateway to a guest. Each request has a connection of its own into the
-// runtime. So after a rollback, no request uses a connection of the earlier state.
+// Forwards one request of a gateway to a guest. The runtime keeps connections for later requests in
+// its present state. So after a rollback, no request uses a connection of the earlier state. An
+// upgrade has a connection of its own, and so has each request to an object that only connects.
 //
 // Node parses and writes both sides, so bytes of a client's head never reach a guest unread. Bodies
 // are passed on as they arrive, so that events of a server arrive at once.
@@ -9,6 +10,7 @@ import type { Duplex } from 'node:stream';
 import { gatewayRefused } from '../errors/make.js';
 import type { GatewayRuntime } from '../options/gateway.js';
 import { requireBuiltin } from '../packages/installed.js';
+import { partsOf } from '../runtime/node-runtime.js';
 import { eachPassed, hasBody, requestHeaders } from './headers.js';
 import type { GatewayTarget } from './host-name.js';
 import { refuse, refuseUpgrade } from './refusal.js';
@@ -91,10 +93,13 @@ function open(
     path: request.url,
     headers: headers as unknown as NonNullable<RequestOptions['headers']>,
     setHost: false,
-    createConnection: () => to.runtime.connect({ port: to.port, allowHalfOpen: true }),
+    port: to.port,
   };
   let upstream: ClientRequest;
   try {
+    const agent = onUpgrade === undefined ? partsOf(to.runtime)?.network.agent() : undefined;
+    if (agent !== undefined) options.agent = agent;
+    else options.createConnection = () => to.runtime.connect({ port: to.port, allowHalfOpen: true });
     upstream = requireBuiltin('node:http').request(options);
   } catch (error) {
     fail(gatewayRefused(reasonOf(error), to, error));

@@ -84,10 +84,13 @@ export class GuestStream extends Duplex {
     return this.destroy();
   }
 
-  /** Emits `timeout` after `ms` milliseconds without a read or a write. 0 disables the event. */
+  /**
+   * Emits `timeout` after `ms` milliseconds without a read or a write. 0 disables the event, and
+   * removes the listener.
+   */
   setTimeout(ms: number, listener?: () => void): this {
     this.#timeoutMs = ms;
-    if (listener !== undefined) this.once('timeout', listener);
+    if (listener !== undefined) this[ms > 0 ? 'once' : 'off']('timeout', listener);
     this.#touch();
     return this;
   }

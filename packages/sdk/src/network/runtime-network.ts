@@ -6,6 +6,7 @@
 // types of undici are public, so that a dispatcher can be passed to `fetch()` and to undici. Next:
 // `fetch.ts`, one request and its response; `port-dispatcher.ts`.
 
+import type { Agent } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { runtimeDisposed } from '../errors/make.js';
 import { checkArgument, checkOptions } from '../options/check.js';
@@ -23,6 +24,7 @@ import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import type { ExposedPort } from './exposed-port.js';
 import type { GuestResponse } from './fetch.js';
 import { GuestStream } from './guest-stream.js';
+import { keepingAgent, retire } from './kept-connections.js';
 import type { GuestListener } from './listeners.js';
 import { type PortDispatcher, portDispatcher } from './port-dispatcher.js';
 import type { ProgramFailures } from './program-exit.js';
@@ -50,6 +52,8 @@ export class RuntimeNetwork {
   /** Pending restores. */
   readonly #restores = new Set<Promise<unknown>>();
   #era: Era = {};
+  /** The agent of gateways in the present era. */
+  #agent: Agent | undefined;
 
   /** `maxResponseBytes`: the bound for calls of `fetch()` without that option. */
   constructor(access: RuntimeAccess, failures: ProgramFailures, maxResponseBytes?: number) {
@@ -83,6 +87,13 @@ export class RuntimeNetwork {
     checkArgument('connect()', 'target', CONNECT_TARGET, target);
     this.#access.assertUsable();
     return this.#connect(target);
+  }
+
+  /** Returns the agent that keeps the connections of gateways, for the present era. */
+  agent(): Agent {
+    this.#access.assertUsable();
+    this.#agent ??= keepingAgent((port) => this.#connect({ port, allowHalfOpen: true }));
+    return this.#agent;
   }
 
   async waitForListener(query: ListenerQuery, options: WaitForListenerOptions): Promise<GuestListener> {
@@ -156,6 +167,7 @@ export class RuntimeNetwork {
     this.#era = {};
     for (const end of [...this.#waits]) end(reason);
     for (const { renew } of this.#dispatchers.values()) renew(reason);
+    this.#endKept();
   }
 
   /** Ends all connections, requests and waits, because the runtime is being disposed. */
@@ -164,6 +176,7 @@ export class RuntimeNetwork {
     this.#era.ended = reason;
     for (const end of [...this.#waits]) end(reason);
     for (const { dispatcher } of this.#dispatchers.values()) dispatcher.destroy(reason).catch(() => {});
+    this.#endKept();
     // The app itself ends the runtime, so a stream without an error listener gets no error, which
     // would be an uncaught exception.
     for (const stream of [...this.#streams]) stream.destroy(stream.listenerCount('error') > 0 ? reason : undefined);
@@ -176,6 +189,11 @@ export class RuntimeNetwork {
     this.#streams.add(stream);
     stream.once('close', () => this.#streams.delete(stream));
     return stream;
+  }
+
+  #endKept(): void {
+    if (this.#agent !== undefined) retire(this.#agent);
+    this.#agent = undefined;
   }
 
   #dispatcher(port: number): Dispatcher {

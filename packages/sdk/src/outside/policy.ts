@@ -1,6 +1,7 @@
 // The connections out of a runtime: converts options and changes to messages, and computes the
 // options after a change. The sidecar makes the same change. Next: `runtime-outside.ts`.
 
+import { frozenCopy } from '../frozen-copy.js';
 import type {
   NetworkCa,
   NetworkChange,
@@ -85,10 +86,5 @@ export function inForce(options: NetworkOptions): NetworkOptions {
   const parts = Object.entries({ ca: defined(ca), dns: defined(dns), limits: defined(limits) }).filter(
     ([, part]) => Object.keys(part).length > 0,
   );
-  return frozen(structuredClone({ ...defined(lists), ...Object.fromEntries(parts) }));
-}
-
-function frozen<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) frozen(inner);
-  return Object.freeze(value);
+  return frozenCopy({ ...defined(lists), ...Object.fromEntries(parts) });
 }

@@ -6,6 +6,7 @@
 
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { invalidOption } from '../errors/make.js';
+import { frozenCopy } from '../frozen-copy.js';
 import { checkArgument, checkGivenOptions, checkOptions } from '../options/check.js';
 import {
   CHECKED_URL,
@@ -92,8 +93,8 @@ export class OutsideNetwork {
     checkArgument('network.update()', 'change', NETWORK_CHANGE, change);
     checkOptions('network.update()', options);
     const { connection, runtime } = this.#access;
-    const body = wireUpdate(runtime, structuredClone(change), options);
-    const copy = structuredClone(change);
+    const copy = frozenCopy(change);
+    const body = wireUpdate(runtime, copy, options);
     const updated = this.#lastUpdate.then(async () => {
       await connection.request('outside.update', body);
       this.#options = afterChange(this.get(), copy);

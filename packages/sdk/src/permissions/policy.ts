@@ -1,6 +1,7 @@
 // Converts policies to messages and back, and computes the policy in force. The sidecar uses its
 // default for each scope that a message omits. Next: `runtime-permissions.ts`.
 
+import { frozenCopy } from '../frozen-copy.js';
 import { type CompletePolicy, type PermissionMode, type PermissionsPolicy, SCOPES } from '../options/permissions.js';
 import type { PermissionRule, PermissionScope, Permissions } from '../protocol/generated/messages.js';
 
@@ -81,10 +82,5 @@ export function policyOf(wire: Permissions): PermissionsPolicy {
 export function policyInForce(policy: PermissionsPolicy = {}, hasOutside = false): CompletePolicy {
   const merged = { ...DEFAULT_POLICY, ...(hasOutside && { network: OUTSIDE_SCOPE }) };
   for (const scope of SCOPES) if (policy[scope] !== undefined) Object.assign(merged, { [scope]: policy[scope] });
-  return frozen(structuredClone(merged));
-}
-
-function frozen<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) frozen(inner);
-  return Object.freeze(value);
+  return frozenCopy(merged);
 }

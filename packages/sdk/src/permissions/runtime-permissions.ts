@@ -2,6 +2,7 @@
 // listeners receive each decision. Next: `sidecar/recorded-events.ts`.
 
 import { callListener } from '../call-listener.js';
+import { frozenCopy } from '../frozen-copy.js';
 import { checkArgument, checkGivenOptions } from '../options/check.js';
 import type { CompletePolicy, PermissionEvent, PermissionScope, PermissionsPolicy } from '../options/permissions.js';
 import { CALLBACK } from '../options/rule.js';
@@ -46,7 +47,7 @@ export class RuntimePermissions {
     });
     // The policy is copied, because the caller may change its object later. The copy is merged over
     // the default when the policy is read.
-    this.#given = initial === undefined ? undefined : structuredClone(initial);
+    this.#given = initial && frozenCopy(initial);
   }
 
   /** The policy as the app has given it, without defaults. */
@@ -66,7 +67,7 @@ export class RuntimePermissions {
   async set(policy: PermissionsPolicy): Promise<void> {
     this.#access.assertUsable();
     checkGivenOptions('setPermissions()', policy);
-    const next = structuredClone(policy);
+    const next = frozenCopy(policy);
     const { connection, runtime } = this.#access;
     await connection.request('permissions.set', { runtime, permissions: wirePolicy(policy) });
     this.#given = next;

@@ -10,7 +10,8 @@ import { isColdframeError } from '../errors/error.js';
 import { invalidOption, poolDisposed } from '../errors/make.js';
 import { show } from '../options/show.js';
 import { DEFAULT_TENANT } from '../options/snapshots.js';
-import { NodeRuntime, pauseTemporarily } from '../runtime/node-runtime.js';
+import { NodeRuntime, partsOf } from '../runtime/node-runtime.js';
+import type { RuntimeParts } from '../runtime/parts.js';
 import type { SidecarLease } from '../sidecar/lease.js';
 import { openingOf } from '../sidecar/openings.js';
 import { Sidecar } from '../sidecar/sidecar.js';
@@ -102,7 +103,7 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
   }
 
   pause(runtime: NodeRuntime): Promise<Snapshot> {
-    return pauseTemporarily(runtime);
+    return (partsOf(runtime) as RuntimeParts).pause.pauseTemporarily();
   }
 
   lost(): Promise<Loss> | undefined {

@@ -12,8 +12,8 @@ import type { RuntimeParts } from './parts.js';
 import { provision, withNetwork } from './provision.js';
 import type * as Types from './signature-types.js';
 
-/** Pauses as `pause()` does, but the store may evict the snapshot after the sidecar has ended. */
-export let pauseTemporarily: (runtime: NodeRuntime) => Promise<Types.Snapshot>;
+/** Returns the parts of a `NodeRuntime`, or `undefined` for another object. */
+export let partsOf: (value: object) => RuntimeParts | undefined;
 
 /**
  * One sandbox for Node programs. Each call of `exec` and `run` starts a new guest process in the
@@ -27,7 +27,7 @@ export class NodeRuntime implements AsyncDisposable {
   readonly #parts: RuntimeParts;
 
   static {
-    pauseTemporarily = (runtime) => runtime.#parts.pause.pauseTemporarily();
+    partsOf = (value) => (#parts in value ? value.#parts : undefined);
   }
 
   private constructor(parts: RuntimeParts) {

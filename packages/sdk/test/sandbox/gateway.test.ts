@@ -301,6 +301,23 @@ describe('a gateway', () => {
     });
     await other.dispose();
   });
+
+  test('requests share a connection until a rollback, and requests to an object that only connects do not', async () => {
+    const other = await NodeRuntime.create();
+    const count = `request.socket.requests = (request.socket.requests ?? 0) + 1; response.end(String(request.socket.requests));`;
+    await serve(other, httpServer(count));
+    const bodies = async (port: number) => [(await send(port)).body, (await send(port)).body];
+    await withGateway({ resolve: () => other }, async (port) => {
+      expect(await bodies(port)).toEqual(['1', '2']);
+      const snapshot = await other.snapshot();
+      expect(await bodies(port)).toEqual(['3', '4']);
+      await other.rollback(snapshot);
+      expect(await bodies(port)).toEqual(['1', '2']);
+    });
+    const only = { connect: (target: { port: number }) => other.connect(target) };
+    await withGateway({ resolve: () => only }, async (port) => expect(await bodies(port)).toEqual(['1', '1']));
+    await other.dispose();
+  });
 });
 
 test('refuses wrong options', () => {

@@ -66,9 +66,9 @@ pub(crate) fn validate(options: &Options) -> Result<(), Error> {
     if options.proxy.as_ref().is_some_and(|text| Proxy::parse(text).is_none()) {
         return Err(invalid("network.proxy".to_owned(), Proxy::EXPECTED, "another text"));
     }
-    // The options are one message to the edge process.
+    // The options are one message to the edge process. Most options need less than 256 bytes.
     let message = ToEdge::PolicySet { runtime: u64::MAX, options: options.clone() };
-    message.encode(0, &mut Vec::new()).map_err(|fault| unencodable(&fault))
+    message.encode(0, &mut Vec::with_capacity(256)).map_err(|fault| unencodable(&fault))
 }
 
 /// Checks the headers that rules inject.

@@ -110,7 +110,7 @@ impl OutsideConnections {
 pub(super) fn prepare(kernel: &Kernel, permissions: PermissionPolicy, options: Option<&Options>) -> Result<(), Error> {
     options.map_or(Ok(()), validate)?;
     let permissions = with_outside(permissions, options.is_some());
-    if permissions == PermissionPolicy::default() { Ok(()) } else { kernel.permissions.set(&permissions) }
+    if *permissions == PermissionPolicy::default() { Ok(()) } else { kernel.permissions.set(&permissions) }
 }
 
 /// The outside of a runtime, which is set at most once.

@@ -12,7 +12,7 @@ use super::tree::{Judged, Masks, RuleEffect, Tree};
 use crate::permissions::policy::{PermissionPolicy, Scope, ScopePolicy, Verdict};
 use crate::steps;
 use coldframe_error::Error;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// The maximum number of patterns in all rules of one scope.
 const MAX_PATTERNS: usize = 1_024;
@@ -61,6 +61,25 @@ pub(super) fn default() -> Arc<Compiled> {
         Arc::new(Compiled::new(&PermissionPolicy::default()).unwrap_or_else(|_| closed()))
     });
     DEFAULT.clone()
+}
+
+/// Validates and compiles a policy. The policies of runtimes without the option `permissions` are
+/// compiled once, and shared.
+pub(super) fn of(policy: &PermissionPolicy) -> Result<Arc<Compiled>, Error> {
+    static OUTSIDE: OnceLock<Arc<Compiled>> = OnceLock::new();
+    if *policy == PermissionPolicy::default() {
+        return Ok(default());
+    }
+    if policy != PermissionPolicy::of_outside() {
+        return Ok(Arc::new(Compiled::new(policy)?));
+    }
+    match OUTSIDE.get() {
+        Some(shared) => Ok(shared.clone()),
+        None => {
+            let compiled = Arc::new(Compiled::new(policy)?);
+            Ok(OUTSIDE.get_or_init(|| compiled).clone())
+        }
+    }
 }
 
 pub(super) fn bit(scope: Scope) -> u8 {

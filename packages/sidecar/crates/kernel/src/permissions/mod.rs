@@ -87,8 +87,7 @@ impl From<PolicySnapshot> for PermissionPolicy {
 
 impl PolicySnapshot {
     pub(crate) fn of(policy: &PermissionPolicy) -> Result<Self, Error> {
-        let default = PermissionPolicy::default();
-        Ok(Self(if *policy == default { compiled::default() } else { Arc::new(Compiled::new(policy)?) }))
+        Ok(Self(compiled::of(policy)?))
     }
 }
 
@@ -114,10 +113,10 @@ impl Permissions {
 
     /// Replaces the policy for all later checks. Fails without a change if the policy is invalid.
     pub fn set(&self, policy: &PermissionPolicy) -> Result<(), Error> {
-        let compiled = Compiled::new(policy)?;
+        let compiled = compiled::of(policy)?;
         let mut held = self.replace();
         self.checked.store(compiled.checked_scopes | self.checked.load(Ordering::Acquire) & LISTENED, Ordering::Release);
-        *held = Arc::new(compiled);
+        *held = compiled;
         Ok(())
     }
 

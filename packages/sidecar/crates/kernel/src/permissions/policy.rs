@@ -5,6 +5,7 @@
 
 use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
 /// The effect of a rule or a default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +67,21 @@ pub struct PermissionPolicy {
     pub process: Option<ScopePolicy>,
     pub env: Option<ScopePolicy>,
     pub binding: Option<ScopePolicy>,
+}
+
+impl PermissionPolicy {
+    /// Returns the policy of a runtime whose embedder sets options of outside connections, but no
+    /// policy. The scope `network` allows connections inside the runtime, and what the options
+    /// allow. The SDK has an equal policy (`permissions/policy.ts`).
+    pub fn of_outside() -> &'static Self {
+        static POLICY: LazyLock<PermissionPolicy> = LazyLock::new(|| {
+            let texts = |texts: [&str; 2]| Some(texts.map(str::to_owned).to_vec());
+            let rule = |operations, patterns| PermissionRule { verdict: Verdict::Allow, operations, patterns };
+            let rules = vec![rule(None, texts(["localhost", "unix:*"])), rule(texts(["connect", "dns"]), None)];
+            PermissionPolicy { network: Some(ScopePolicy { default: Verdict::Deny, rules }), ..PermissionPolicy::default() }
+        });
+        &POLICY
+    }
 }
 
 /// A permission decision, for a listener.

@@ -123,7 +123,7 @@ impl Runtime {
         let has_outside = outside.is_some();
         // Without a change, the kernel shares the compiled policy of the snapshot.
         let given = options.permissions.or_else(|| has_outside.then(|| snapshot.permissions()));
-        let permissions = given.map(|policy| with_outside(policy, has_outside));
+        let permissions = given.map(|policy| with_outside(policy, has_outside).into_owned());
         let RestoredKernel { kernel, processes } = Kernel::restore(
             &snapshot.kernel,
             RestoreInputs {
