@@ -8,6 +8,7 @@ const { bytesOf } = require('../crypto/bytes.js');
 const keys = require('../crypto/keys.js');
 const { TLS12, TLS13, chosen, chosen13 } = require('./ciphers.js');
 const { Certificate, blocksOf, toPem } = require('./certificate.js');
+const { openStore } = require('./pkcs12.js');
 const roots = require('./roots.js');
 
 const TLS1_2 = 0x303;
@@ -21,6 +22,8 @@ const textOf = (value) => {
   const bytes = typeof value === 'string' ? new Uint8Array(native.encode(value, utf8)) : bytesOf(value);
   return native.decode(bytes, 0, bytes.length, latin1);
 };
+
+const operationFailed = (message) => coded(Error, 'ERR_CRYPTO_OPERATION_FAILED', message);
 
 class SecureContextState {
   min = TLS1_2;
@@ -102,7 +105,7 @@ function secureContextClass(skeleton) {
     }
     addCRL(value) {
       const text = textOf(value);
-      if (!text.includes('-----BEGIN X509 CRL-----')) throw coded(Error, 'ERR_CRYPTO_OPERATION_FAILED', 'Failed to parse CRL');
+      if (!text.includes('-----BEGIN X509 CRL-----')) throw operationFailed('Failed to parse CRL');
       this.#state.crl.push(text);
     }
     setCert(value) {
@@ -114,7 +117,8 @@ function secureContextClass(skeleton) {
     }
     setKey(value, passphrase) {
       const text = typeof value === 'string' ? new Uint8Array(native.encode(value, utf8)) : bytesOf(value);
-      const pass = passphrase === undefined || passphrase === null ? undefined : new Uint8Array(native.encode(passphrase, utf8));
+      // As in Node, an absent passphrase is an empty passphrase.
+      const pass = new Uint8Array(native.encode(passphrase ?? '', utf8));
       const key = keyFrom(text, PEM, undefined, pass, undefined, true);
       this.#state.key = key;
       this.#join(key);
@@ -128,10 +132,19 @@ function secureContextClass(skeleton) {
       if (found === undefined) throw opensslError('05800074', 'x509 certificate routines', 'key values mismatch', true);
       found.key = toPem(key.der, 'PRIVATE KEY');
     }
-    loadPKCS12() {
-      const error = new Error('PKCS #12 is not available in this sandbox: pass cert and key');
-      error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
-      throw error;
+    // As in Node, the further certificates are sent to peers, and are trusted.
+    loadPKCS12(value, passphrase) {
+      const { key, certificates } = openStore(bytesOf(value), passphrase === undefined ? new Uint8Array(0) : bytesOf(passphrase));
+      if (key === undefined) throw operationFailed('Unable to load private key from PFX data');
+      const spki = new keys.KeyObjectHandle().set(key).as(keys.PUBLIC).der;
+      const own = certificates.findIndex((bytes) => new Certificate(bytes).hasKey(spki));
+      if (own === -1) throw operationFailed('Unable to load certificate from PFX data');
+      const [certificate] = certificates.splice(own, 1);
+      const more = certificates.map((bytes) => toPem(bytes));
+      this.setCert(toPem(certificate) + more.join(''));
+      this.#state.key = key;
+      this.#join(key);
+      this.#state.ca.push(...more);
     }
     getCertificate() {
       return this.#state.identities[0]?.certificate.toBuffer();

@@ -4,7 +4,7 @@
 use crate::fields::{Fields, Reply};
 use crate::key::curve::Curve;
 use crate::key::read::{Encoding, Opener};
-use crate::key::{Key, Okp, PssParameters, RsaKey, parts, read, write};
+use crate::key::{Key, Okp, PssParameters, RsaKey, parts, pkcs12, read, write};
 use crate::prime::entropy;
 use crate::{Algorithm, Fault, Watch, padding, rsa};
 
@@ -32,6 +32,20 @@ pub(crate) fn import(fields: &mut Fields<'_>, watch: Option<&mut dyn Watch>) -> 
         (false, _) => either(data, encoding.ok_or(Fault::Malformed)?, &mut opener)?,
     };
     described(&if wanted == 0 { key.public() } else { key })
+}
+
+/// Reads a PKCS #12 file. Fields: data, passphrase. The reply is the key as a private key is
+/// described, with the kind 0 if the file has no key, and each certificate in DER.
+pub(crate) fn open_store(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
+    let store = pkcs12::open(fields.bytes()?, fields.bytes()?, watch)?;
+    let mut reply = match &store.key {
+        Some(key) => Reply::default().number(key.kind())?.number(1)?.bytes(&write::held(key)?)?,
+        None => Reply::default().number(0)?.number(1)?.bytes(&[])?,
+    };
+    for certificate in &store.certificates {
+        reply = reply.bytes(certificate)?;
+    }
+    Ok(reply.done())
 }
 
 fn either(data: &[u8], encoding: Encoding, opener: &mut Opener<'_, '_>) -> Result<Key, Fault> {

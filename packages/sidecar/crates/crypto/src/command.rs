@@ -36,10 +36,11 @@ pub enum Command {
     Sign = 20,
     Verify = 21,
     Power = 22,
+    Pkcs12 = 23,
 }
 
 impl Command {
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 23] = [
         Self::Pbkdf2,
         Self::Hkdf,
         Self::Scrypt,
@@ -62,6 +63,7 @@ impl Command {
         Self::Sign,
         Self::Verify,
         Self::Power,
+        Self::Pkcs12,
     ];
 
     /// Returns the command with this number.
@@ -139,6 +141,7 @@ pub fn run(command: Command, request: &[u8], watch: &mut dyn Watch) -> Result<Ve
         Command::Sign => sign::sign(fields, watch),
         Command::Verify => sign::verify(fields, watch).map(|right| vec![u8::from(right)]),
         Command::Power => power(fields),
+        Command::Pkcs12 => asymmetric::open_store(fields, watch),
     }
 }
 

@@ -64,7 +64,7 @@ fn check_key(reply: &[u8]) -> Result<(), Fault> {
 pub fn requests(data: &[u8]) {
     let Some((number, request)) = data.split_first() else { return };
     let request = &request[..request.len().min(MOST)];
-    let Some(command) = Command::of(1 + i64::from(*number) % 22) else { return };
+    let Some(command) = Command::of(1 + i64::from(*number) % 23) else { return };
     let Ok(reply) = answer(command, request) else { return };
     if matches!(command, Command::KeyImport | Command::KeyOpen | Command::KeyPublic | Command::KeyBuild | Command::KeyGenerate) {
         let checked = check_key(&reply);

@@ -3,11 +3,12 @@
 //! This crate implements the modes with the block ciphers and universal hashes of the RustCrypto
 //! crates. The modes of those crates need the whole message at once, but Node passes a message in
 //! pieces. The objects are plain data. `block.rs` has AES and its simple modes. `gcm.rs`, `ccm.rs`,
-//! `chacha.rs` and `wrap.rs` have the other modes.
+//! `chacha.rs` and `wrap.rs` have the other modes. `des.rs` decrypts stored keys only.
 
 mod block;
 mod ccm;
 mod chacha;
+pub(crate) mod des;
 mod gcm;
 mod wrap;
 

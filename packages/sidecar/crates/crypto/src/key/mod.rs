@@ -3,14 +3,17 @@
 //! The guest stores a key as DER (`SubjectPublicKeyInfo` or PKCS#8) and sends the DER with each
 //! request, so that the sidecar stores no key. `read.rs` and `write.rs` convert keys from and to
 //! DER with the crates of RustCrypto's `formats`. `asn1.rs` has the structures that these crates
-//! lack. `pem.rs` encodes DER as text, and `sealed.rs` encrypts private keys. `parts.rs` converts
-//! the numbers for JWK.
+//! lack. `pem.rs` encodes DER as text, and `sealed.rs` encrypts private keys. `pbe.rs` decrypts
+//! older forms. `pkcs12.rs` reads files with keys and certificates. `parts.rs` converts the numbers
+//! for JWK.
 
 pub(crate) mod asn1;
 pub(crate) mod curve;
 pub(crate) mod oid;
 pub(crate) mod parts;
+mod pbe;
 mod pem;
+pub(crate) mod pkcs12;
 pub(crate) mod read;
 mod sealed;
 pub(crate) mod write;

@@ -35,8 +35,12 @@ pub(crate) fn digest(algorithm: Algorithm) -> Option<AlgorithmIdentifierRef<'sta
     Some(AlgorithmIdentifierRef { oid: *oid, parameters: Some(AnyRef::NULL) })
 }
 
+/// Returns the digest of an identifier.
+pub(super) fn known_digest(identifier: &AlgorithmIdentifierRef<'_>) -> Option<Algorithm> {
+    DIGESTS.iter().find(|(_, oid)| *oid == identifier.oid).map(|(algorithm, _)| *algorithm)
+}
+
 /// Returns the digest that a key for PSS names, if PSS supports the digest.
 pub(super) fn pss_digest(identifier: &AlgorithmIdentifierRef<'_>) -> Option<Algorithm> {
-    let (algorithm, _) = DIGESTS.iter().find(|(_, oid)| *oid == identifier.oid)?;
-    (!matches!(algorithm, Algorithm::Md5 | Algorithm::Ripemd160)).then_some(*algorithm)
+    known_digest(identifier).filter(|algorithm| !matches!(algorithm, Algorithm::Md5 | Algorithm::Ripemd160))
 }

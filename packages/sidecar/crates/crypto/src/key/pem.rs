@@ -14,6 +14,8 @@ use pem_rfc7468::LineEnding;
 pub(super) struct Block {
     pub(super) label: String,
     pub(super) der: Zeroizing<Vec<u8>>,
+    /// The value of the header `DEK-Info`, if the body is encrypted (RFC 1421).
+    pub(super) encryption: Option<Vec<u8>>,
 }
 
 /// Returns the first block whose label `wanted` accepts. Returns `None` if no line starts such a
@@ -27,13 +29,20 @@ pub(super) fn decode(text: &[u8], wanted: impl Fn(&str) -> bool) -> Option<Resul
         // The capacity is an upper bound of the body's length, because a vector that grows would
         // leave copies of the key in freed memory.
         let mut body = Zeroizing::new(Vec::with_capacity(text.len()));
+        let mut encryption = None;
         for line in lines.by_ref() {
             if line == end.as_bytes() {
-                return Some(base64(body).map(|der| Block { label: label.to_owned(), der }));
+                return Some(base64(body).map(|der| Block { label: label.to_owned(), der, encryption }));
             }
             if line.contains(&b':') {
-                // Headers belong to the encryption of RFC 1421, which is not supported.
-                return Some(Err(Fault::Unsupported));
+                // The headers are before the body.
+                match line.strip_prefix(b"DEK-Info:") {
+                    _ if !body.is_empty() => return Some(Err(Fault::NoPem)),
+                    Some(value) => encryption = Some(value.to_vec()),
+                    None if line.starts_with(b"Proc-Type:") => {}
+                    None => return Some(Err(Fault::Unsupported)),
+                }
+                continue;
             }
             body.extend_from_slice(line);
         }

@@ -7,7 +7,7 @@
 
 use super::asn1::{PrivateKeyInfo, PssParams, RsaNumber};
 use super::curve::Curve;
-use super::{Key, Okp, PssParameters, RsaKey, RsaPrivate, oid, pem, sealed};
+use super::{Key, Okp, PssParameters, RsaKey, RsaPrivate, oid, pbe, pem, sealed};
 use crate::{Algorithm, Fault, Watch};
 use const_oid::ObjectIdentifier;
 use der::Decode;
@@ -55,7 +55,12 @@ impl Opener<'_, '_> {
 
 /// Reads a private key from PEM. The label determines the encoding.
 pub(crate) fn private_pem(text: &[u8], opener: &mut Opener<'_, '_>) -> Result<Key, Fault> {
-    let pem::Block { label, der } = pem::decode(text, |label| label.ends_with("PRIVATE KEY")).ok_or(Fault::NoPem)??;
+    let pem::Block { label, der, encryption } =
+        pem::decode(text, |label| label.ends_with("PRIVATE KEY")).ok_or(Fault::NoPem)??;
+    let der = match encryption {
+        Some(info) => pbe::open_pem(&info, &der, opener.passphrase.ok_or(Fault::PassphraseMissing)?)?,
+        None => der,
+    };
     match label.as_str() {
         "PRIVATE KEY" => pkcs8(&der),
         "ENCRYPTED PRIVATE KEY" => pkcs8(&opener.open(&der)?),
@@ -68,7 +73,9 @@ pub(crate) fn private_pem(text: &[u8], opener: &mut Opener<'_, '_>) -> Result<Ke
 /// Reads a public key from PEM. Returns `None` if the text contains no public key.
 pub(crate) fn public_pem(text: &[u8]) -> Option<Result<Key, Fault>> {
     let found = pem::decode(text, |label| label == "PUBLIC KEY" || label == "RSA PUBLIC KEY")?;
-    Some(found.and_then(|pem::Block { label, der }| if label == "PUBLIC KEY" { spki(&der) } else { pkcs1_public(&der, None) }))
+    Some(
+        found.and_then(|pem::Block { label, der, .. }| if label == "PUBLIC KEY" { spki(&der) } else { pkcs1_public(&der, None) }),
+    )
 }
 
 pub(crate) fn private_der(der: &[u8], encoding: Encoding, opener: &mut Opener<'_, '_>) -> Result<Key, Fault> {
@@ -113,8 +120,16 @@ fn spki(der: &[u8]) -> Result<Key, Fault> {
     }
 }
 
-fn pkcs8(der: &[u8]) -> Result<Key, Fault> {
-    let info = PrivateKeyInfo::from_der(der)?;
+pub(super) fn pkcs8(der: &[u8]) -> Result<Key, Fault> {
+    private_key(&PrivateKeyInfo::from_der(der)?)
+}
+
+/// Reads PKCS #8 that has been read as a value.
+pub(super) fn pkcs8_of(value: AnyRef<'_>) -> Result<Key, Fault> {
+    private_key(&value.decode_as()?)
+}
+
+fn private_key(info: &PrivateKeyInfo<'_>) -> Result<Key, Fault> {
     let key = info.private_key.as_bytes();
     match info.algorithm.oid {
         pkcs1::ALGORITHM_OID | oid::RSA_PSS => pkcs1_private(key, pss(&info.algorithm)?),

@@ -1,9 +1,12 @@
 //! Private keys that are encrypted with a passphrase: PBES2 with PBKDF2 and AES-CBC (RFC 8018).
+//! Triple DES and the schemes of PKCS #12 (`pbe.rs`) are decrypted only.
 //!
-//! OpenSSL 3 writes this form. `pkcs8` and `pkcs5` have the formats. This module makes the
+//! OpenSSL 3 writes PBES2. `pkcs8` and `pkcs5` have the formats. This module makes the
 //! computation itself, because PBKDF2 takes long, and a [`Watch`] can stop the PBKDF2 of `kdf.rs`.
 
 use super::asn1::Pbkdf2Params;
+use super::pbe;
+use crate::cipher::des;
 use crate::kdf::pbkdf2;
 use crate::prime::entropy;
 use crate::{Algorithm, Cipher, Fault, Setup, Watch};
@@ -17,8 +20,8 @@ use spki::AlgorithmIdentifierRef;
 
 /// The number of iterations that OpenSSL writes.
 const ITERATIONS: u32 = 2_048;
-/// The largest number of iterations of a key that is decrypted. These iterations take some seconds.
-const MAX_ITERATIONS: u32 = 10_000_000;
+/// Triple DES in the mode CBC, with a key of 24 bytes.
+const DES_EDE3_CBC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.3.7");
 /// The number of the mode CBC in a cipher's number (`cipher/mod.rs`).
 const CBC: u32 = 2;
 
@@ -37,30 +40,52 @@ pub(super) fn is_sealed(der: &[u8]) -> bool {
     AnyRef::from_der_partial(der).is_ok_and(|(outer, _)| outer.tag() == Tag::Sequence && first(outer) == Some(0x30))
 }
 
+/// Decrypts an `EncryptedPrivateKeyInfo`.
 pub(super) fn open(der: &[u8], passphrase: &[u8], watch: &mut dyn Watch) -> Result<Zeroizing<Vec<u8>>, Fault> {
     // `pkcs8` also has the structures that this function reads, but `pkcs8` accepts only the
     // parameters of `pkcs5`.
     let (info, _) = AnyRef::from_der_partial(der)?;
     let (algorithm, encrypted) = pair::<AlgorithmIdentifierRef<'_>, &OctetStringRef>(info)?;
-    let scheme = parameters(&algorithm, pbes2::PBES2_OID)?;
+    open_with(&algorithm, encrypted.as_bytes(), passphrase, &pbe::wide(passphrase), watch)
+}
+
+/// Decrypts with a scheme. `wide` is the passphrase for the schemes of PKCS #12.
+pub(super) fn open_with(
+    algorithm: &AlgorithmIdentifierRef<'_>,
+    encrypted: &[u8],
+    passphrase: &[u8],
+    wide: &[u8],
+    watch: &mut dyn Watch,
+) -> Result<Zeroizing<Vec<u8>>, Fault> {
+    if matches!(algorithm.oid, pbe::SHA1_3DES | pbe::SHA1_2DES) {
+        return pbe::open(algorithm.oid, algorithm.parameters.ok_or(Fault::Asn1)?, encrypted, wide, watch);
+    }
+    let scheme = parameters(algorithm, pbes2::PBES2_OID)?;
     let (derivation, encryption) = pair::<AlgorithmIdentifierRef<'_>, AlgorithmIdentifierRef<'_>>(scheme)?;
     let derivation: Pbkdf2Params<'_> = parameters(&derivation, pbes2::PBKDF2_OID)?.decode_as()?;
     let digest = hmac_digest(derivation.prf)?;
-    if !(1..=MAX_ITERATIONS).contains(&derivation.iterations) {
+    if !(1..=pbe::MAX_ITERATIONS).contains(&derivation.iterations) {
         return Err(Fault::Unsupported);
+    }
+    let salt = derivation.salt.as_bytes();
+    if encryption.oid == DES_EDE3_CBC {
+        let iv: &OctetStringRef = encryption.parameters.ok_or(Fault::Asn1)?.decode_as()?;
+        let key = Zeroizing::new(pbkdf2(digest, passphrase, salt, derivation.iterations, 24, watch)?);
+        return des::decrypt(&key, iv.as_bytes(), encrypted).map(Zeroizing::new).map_err(|_| Fault::PassphraseWrong);
     }
     let encryption = EncryptionScheme::try_from(encryption).map_err(|_| Fault::Unsupported)?;
     let iv = match &encryption {
         EncryptionScheme::Aes128Cbc { iv } | EncryptionScheme::Aes192Cbc { iv } | EncryptionScheme::Aes256Cbc { iv } => iv,
         _ => return Err(Fault::Unsupported),
     };
-    let salt = derivation.salt.as_bytes();
     let key = Zeroizing::new(pbkdf2(digest, passphrase, salt, derivation.iterations, encryption.key_size(), watch)?);
-    convert(false, &key, iv, encrypted.as_bytes()).map_err(|_| Fault::PassphraseWrong)
+    convert(false, &key, iv, encrypted).map_err(|_| Fault::PassphraseWrong)
 }
 
 /// Reads a sequence of two values.
-fn pair<'a, A: Decode<'a, Error = der::Error>, B: Decode<'a, Error = der::Error>>(value: AnyRef<'a>) -> Result<(A, B), Fault> {
+pub(super) fn pair<'a, A: Decode<'a, Error = der::Error>, B: Decode<'a, Error = der::Error>>(
+    value: AnyRef<'a>,
+) -> Result<(A, B), Fault> {
     value.sequence(|reader| Ok((A::decode(reader)?, B::decode(reader)?)))
 }
 
@@ -93,7 +118,7 @@ pub(super) fn seal(der: &[u8], key_len: usize, passphrase: &[u8], watch: &mut dy
     Ok(EncryptedPrivateKeyInfoRef { encryption_algorithm: parameters.into(), encrypted_data }.to_der()?)
 }
 
-fn convert(encrypt: bool, key: &[u8], iv: &[u8], text: &[u8]) -> Result<Zeroizing<Vec<u8>>, Fault> {
+pub(super) fn convert(encrypt: bool, key: &[u8], iv: &[u8], text: &[u8]) -> Result<Zeroizing<Vec<u8>>, Fault> {
     let number = CBC << 8 | u32::try_from(key.len()).map_err(|_| Fault::KeyLength)?;
     let mut cipher = Cipher::new(&Setup { cipher: number, encrypt, key, iv, tag_len: 0 })?;
     let mut out = Zeroizing::new(Vec::with_capacity(text.len() + 16));

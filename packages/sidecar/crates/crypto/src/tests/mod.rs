@@ -6,6 +6,7 @@
 mod ciphers;
 mod formats;
 mod keys;
+mod stores;
 
 use crate::fields::Reply;
 use crate::{Algorithm, Command, Fault, Hmac, Unwatched, Watch, run};
