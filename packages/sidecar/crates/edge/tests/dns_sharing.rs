@@ -11,6 +11,7 @@ use common::*;
 use hickory_proto::op::{Edns, ResponseCode};
 use hickory_proto::rr::rdata::SOA;
 use hickory_proto::rr::{RData, Record, RecordType};
+use std::io::Write;
 use std::sync::{Arc, Mutex, mpsc};
 
 fn edge(server: &Server, allow: &[&str]) -> Sidecar {
@@ -71,6 +72,25 @@ fn equal_queries_at_the_same_time_are_sent_once() {
         assert!(is_right, "{request}");
     }
     assert_eq!(server.count(), 3);
+}
+
+#[test]
+fn many_lookups_of_a_runtime_do_not_delay_the_lookup_of_another_runtime() {
+    let hosts = vec![DnsHost { name: "fixed.example".to_owned(), addresses: vec!["8.8.8.8".to_owned()] }];
+    let options = Options { dns_hosts: hosts, limits: wide(), ..Options::default() };
+    let mut sidecar = Sidecar::new();
+    sidecar.set(1, options.clone());
+    sidecar.set(2, options);
+    // One write, so that the edge has all requests before it runs any of them.
+    let mut bytes = Vec::new();
+    let look_up = |runtime| ToEdge::LookUp { runtime, name: "fixed.example".to_owned(), family: LookUpFamily::V4 };
+    (1_000..1_200).for_each(|request| look_up(1).encode(request, &mut bytes).unwrap());
+    look_up(2).encode(2_000, &mut bytes).unwrap();
+    sidecar.stream.write_all(&bytes).unwrap();
+    let replies: Vec<u32> =
+        (0..201).map(|_| sidecar.wait(|id, got| matches!(got, Got::Other(ToSidecar::Addresses { .. })).then_some(id))).collect();
+    let place = replies.iter().position(|id| *id == 2_000).unwrap();
+    assert!(place <= 16, "{place} replies of the other runtime are first");
 }
 
 #[test]

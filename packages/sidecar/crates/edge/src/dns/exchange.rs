@@ -10,8 +10,9 @@
 use coldframe_egress::{Name, ResponseFault};
 use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{DNSClass, Name as WireName, RData, RecordType};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
@@ -186,18 +187,35 @@ impl Asked {
     }
 }
 
-async fn over_udp(server: SocketAddr, asked: &Asked) -> io::Result<Datagram> {
-    let any = if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+/// Opens a socket and sends a query. The query is sent before the socket is registered with the
+/// scheduler, because the scheduler would wait for the socket first.
+fn send_datagram(server: SocketAddr, bytes: &[u8]) -> io::Result<UdpSocket> {
+    let family = if server.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)?;
     // The system chooses a random port. A connected socket receives only from the server's address.
-    let socket = UdpSocket::bind(SocketAddr::new(any, 0)).await?;
-    socket.connect(server).await?;
-    socket.send(&asked.bytes).await?;
+    connect(&socket, &server)?;
+    let socket = std::net::UdpSocket::from(socket);
+    socket.send(bytes)?;
+    UdpSocket::from_std(socket)
+}
+
+/// Closes a socket after the scheduler's present turn, in which the response goes to the sidecar.
+fn close_later(socket: UdpSocket) {
+    tokio::task::spawn_local(async move {
+        tokio::task::yield_now().await;
+        drop(socket);
+    });
+}
+
+async fn over_udp(server: SocketAddr, asked: &Asked) -> io::Result<Datagram> {
+    let socket = send_datagram(server, &asked.bytes)?;
     let mut buffer = vec![0; MAX_DATAGRAM];
     for _ in 0..MAX_WRONG {
         let count = socket.recv(&mut buffer).await?;
         let received = buffer.get(..count).unwrap_or_default();
         match Message::from_vec(received) {
             Ok(message) if asked.is_answered_by(&message) => {
+                close_later(socket);
                 let is_whole = !message.metadata.truncation && asked.has_case_of(&message);
                 return Ok(if is_whole { Datagram::Response(message) } else { Datagram::NeedsStream });
             }
