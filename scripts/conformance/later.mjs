@@ -17,7 +17,7 @@ export const LATER = [
   ['`inspector`', '`require` throws `ERR_INSPECTOR_NOT_AVAILABLE`, as in a Node that was built without the inspector'],
   ['`sqlite`', 'the classes of the module throw'],
   ['connections to other machines', 'fail with `EACCES` unless the option [`network`](network.md) allows the host'],
-  ['`tls`', '[some parts](network.md#tls) are missing, such as TLS 1.0 and 1.1, CBC suites, `pfx`, `crl` and pre-shared keys'],
+  ['`tls`', '[some parts](network.md#tls) are missing, such as TLS 1.0 and 1.1, CBC suites and pre-shared keys'],
   [
     '`TextDecoder` for Chinese, Japanese and Korean encodings',
     '`RangeError` with `ERR_ENCODING_NOT_SUPPORTED`; UTF-8, UTF-16 and all single-byte encodings work',

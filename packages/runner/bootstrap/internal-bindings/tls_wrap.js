@@ -21,7 +21,7 @@ const { addMissingMethods } = require('../tls/missing-methods.js');
 const { PlainQueue } = require('../tls/plain-queue.js');
 const { nameAt, namesOf, wireOf } = require('../tls/protocol-names.js');
 const { exportedMaterial, sessionOf, ticketOf } = require('../tls/session-bytes.js');
-const { authoritiesOf, identitiesOf, settingsOf } = require('../tls/secure-context.js');
+const { choicesOf, settingsOf } = require('../tls/secure-context.js');
 const { Session } = require('../tls/session.js');
 
 // While more bytes wait for the stream below, no plain bytes are encrypted.
@@ -34,7 +34,7 @@ class TLSWrap extends StreamBase {
   #session;
   // The connection's own settings.
   #options = {};
-  #requests = { verify: false, pauses: false, alpn: false, sessions: false, keylog: false };
+  #requests = { verify: false, requires: false, pauses: false, alpn: false, sessions: false, keylog: false };
   #facts;
   #hello;
   #failed = 0;
@@ -89,6 +89,7 @@ class TLSWrap extends StreamBase {
       isServer: this.#isServer,
       pauses: this.#isServer && (this.#requests.pauses || this.#requests.alpn),
       requestCert: this.#requests.verify,
+      requireCert: this.#requests.requires,
       keyLog: this.#requests.keylog,
     });
   }
@@ -360,25 +361,29 @@ class TLSWrap extends StreamBase {
   certCbDone() {
     if (this.#destroyed || this.#session === undefined) return;
     const choices = {};
-    const context = this.sni_context;
-    if (context !== undefined && context !== null) {
-      if (context.state === undefined) {
-        this.#failed = ERRNO.EPROTO;
-        this.makeCallback(this.onerror, new TypeError('Invalid SNI context'));
-        return;
-      }
-      choices.identities = identitiesOf(context);
-      const { ca } = authoritiesOf(context);
-      if (ca !== undefined) choices.ca = ca;
-    }
-    if (this.#requests.alpn && this.#hello.alpn !== null) {
+    if (this.#requests.alpn && this.#hello.alpn !== null && !this.#isWrongContext()) {
       const offered = this.#hello.alpn;
+      // The callback may also set another context.
       const offset = this.makeCallback(this.ALPNCallback, wireOf(offered));
       if (this.#destroyed) return;
       // No protocol of the client has this name, so the session fails as in Node.
       choices.alpn = [nameAt(offered, offset) ?? '\0'];
     }
+    if (this.#isWrongContext()) {
+      this.#failed = ERRNO.EPROTO;
+      this.makeCallback(this.onerror, new TypeError('Invalid SNI context'));
+      return;
+    }
+    if (this.#hasOwnContext()) Object.assign(choices, choicesOf(this.sni_context));
     this.#session.go(choices);
+  }
+
+  // Whether the program has set a context, or another object.
+  #hasOwnContext() {
+    return this.sni_context !== undefined && this.sni_context !== null;
+  }
+  #isWrongContext() {
+    return this.#hasOwnContext() && this.sni_context.state === undefined;
   }
 
   destroySSL() {
@@ -408,8 +413,9 @@ class TLSWrap extends StreamBase {
   getALPNNegotiatedProtocol() {
     return this.#facts?.alpn ?? false;
   }
-  setVerifyMode(request) {
+  setVerifyMode(request, refuses) {
     this.#requests.verify = request;
+    this.#requests.requires = request && refuses;
   }
   enableCertCb() {
     this.#requests.pauses = true;
@@ -455,7 +461,7 @@ class TLSWrap extends StreamBase {
     return group === undefined || group === null ? {} : { type: 'ECDH', name: group[0], size: group[1] };
   }
   getSharedSigalgs() {
-    return [];
+    return this.#facts?.sigalgs ?? [];
   }
   verifyError() {
     const code = this.#facts?.verified;

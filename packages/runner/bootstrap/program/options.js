@@ -77,6 +77,7 @@ function refuse(bad, called = 'node') {
 }
 
 function use(values, flags) {
+  if (context.process.env.NODE_USE_SYSTEM_CA === '1') values['--use-system-ca'] = true;
   context.cliOptions = values;
   context.requireBuiltin('internal/options').refreshOptions();
   takeEffect(values, flags);
@@ -168,6 +169,7 @@ function takeEffect(values, flags) {
   const net = requireBuiltin('net');
   net.setDefaultAutoSelectFamily(values['--network-family-autoselection']);
   net.setDefaultAutoSelectFamilyAttemptTimeout(values['--network-family-autoselection-attempt-timeout']);
+  setDefaultCiphers(values['--tls-cipher-list']);
   if (values['--title'] !== '') process.title = values['--title'];
   if (values['--enable-source-maps'])
     requireBuiltin('internal/source_map/source_map_cache').setSourceMapsSupport(true, { nodeModules: true, generatedCode: true });
@@ -185,6 +187,14 @@ function takeEffect(values, flags) {
 }
 
 const pick = ({ Module, SourceTextModule, SyntheticModule }) => ({ Module, SourceTextModule, SyntheticModule });
+
+// Sets the suites that Node's library has read while the image was made.
+function setDefaultCiphers(list) {
+  const tls = context.requireBuiltin('tls');
+  if (list === tls.DEFAULT_CIPHERS) return;
+  tls.DEFAULT_CIPHERS = list;
+  context.requireBuiltin('crypto').constants.defaultCipherList = list;
+}
 
 function pendDeprecations() {
   const { process, requireBuiltin } = context;

@@ -59,8 +59,9 @@ class Certificate {
   #issuer;
 
   constructor(bytes) {
-    this.#der = bytes;
     const outer = der.elementAt(bytes, 0);
+    // A trusted certificate of OpenSSL has further data after the certificate.
+    this.#der = outer.end === bytes.length ? bytes : der.wholeOf(outer);
     const [tbs, algorithm, signature] = der.childrenOf(outer);
     const fields = der.childrenOf(tbs);
     if (fields[0].tag === der.CONTEXT) fields.shift();

@@ -16,6 +16,9 @@ const NUMBERS = {
   'unexpected message': '0A0000F4',
   'bad record type': '0A0001BB',
   'no cipher match': '0A0000B9',
+  'no suitable signature algorithm': '0A000076',
+  'no shared signature algorithms': '0A000178',
+  'peer did not return a certificate': '0A0000C7',
 };
 // The number of the first reason of an alert.
 const ALERTS = 0x3e8;

@@ -8,6 +8,7 @@ const { bytesOf } = require('../crypto/bytes.js');
 const keys = require('../crypto/keys.js');
 const { TLS12, TLS13, chosen, chosen13 } = require('./ciphers.js');
 const { Certificate, blocksOf, toPem } = require('./certificate.js');
+const { sessionError } = require('./errors.js');
 const { openStore } = require('./pkcs12.js');
 const roots = require('./roots.js');
 
@@ -16,6 +17,9 @@ const TLS1_3 = 0x304;
 const PEM = 1;
 const VERSIONS = { __proto__: null, 769: 'TLSv1', 770: 'TLSv1.1', 771: 'TLSv1.2', 772: 'TLSv1.3' };
 const METHODS = { __proto__: null, TLSv1_: 0x301, TLSv1_1_: 0x302, TLSv1_2_: 0x303 };
+
+// A name of a signature scheme in OpenSSL's lists.
+const SIGNATURE = /^(?:(?:rsa|rsa-pss|pss|ecdsa|dsa)\+sha(?:1|224|256|384|512)|ed25519|ed448|(?:rsa|ecdsa)_\w+)$/;
 
 const { utf8, latin1 } = native.encodings;
 const textOf = (value) => {
@@ -38,9 +42,11 @@ class SecureContextState {
   allowsPartial = false;
   // Lists of revoked certificates in PEM.
   crl = [];
-  // [{ certificate, chain, key }]
+  // [{ certificate, chain, isAlone, key }]
   identities = [];
   key;
+  // The names of signature schemes.
+  sigalgs;
   sessionTimeout = 300;
   ticketKeys;
 }
@@ -91,9 +97,24 @@ function secureContextClass(skeleton) {
     setECDHCurve(list) {
       if (list !== 'auto') this.#state.groups = list.split(':');
     }
+    setSigalgs(list) {
+      const names = list.split(':').map((name) => name.toLowerCase());
+      if (!names.every((name) => SIGNATURE.test(name))) throw sessionError('no suitable signature algorithm');
+      this.#state.sigalgs = names;
+    }
     addCACert(value) {
       const text = textOf(value);
-      if (blocksOf(text).length > 0) this.#state.ca.push(text);
+      const blocks = blocksOf(text);
+      if (blocks.length === 0) return;
+      // The session reads only the usual label.
+      const isUsual = !/-----BEGIN (?:X509|TRUSTED) CERT/.test(text);
+      this.#state.ca.push(
+        isUsual
+          ? text
+          : readable(blocks)
+              .map((certificate) => certificate.pem())
+              .join(''),
+      );
     }
     addRootCerts() {
       this.#state.hasRoots = true;
@@ -112,7 +133,8 @@ function secureContextClass(skeleton) {
       const blocks = blocksOf(textOf(value));
       if (blocks.length === 0) throw opensslError('0480006C', 'PEM routines', 'no start line', true);
       const certificate = new Certificate(blocks[0]);
-      this.#state.identities.push({ certificate, chain: blocks.map((block) => toPem(block)).join(''), key: undefined });
+      const chain = blocks.map((block) => toPem(block)).join('');
+      this.#state.identities.push({ certificate, chain, isAlone: blocks.length === 1, key: undefined });
       if (this.#state.key !== undefined) this.#join(this.#state.key);
     }
     setKey(value, passphrase) {
@@ -173,7 +195,7 @@ function secureContextClass(skeleton) {
 
 // Returns the settings of a context for a session.
 function settingsOf(context) {
-  const { min, max, suites, suites13, groups, allowsPartial, crl } = context.state;
+  const { min, max, suites, suites13, groups, allowsPartial, crl, sigalgs } = context.state;
   return {
     minVersion: VERSIONS[min],
     maxVersion: VERSIONS[max],
@@ -182,6 +204,7 @@ function settingsOf(context) {
     ...authoritiesOf(context),
     partialChain: allowsPartial,
     crl,
+    sigalgs,
     identities: identitiesOf(context),
   };
 }
@@ -194,7 +217,45 @@ function authoritiesOf({ state: { ca, hasRoots } }) {
   return chosen === undefined ? { moreCa: [...roots.extra(), ...ca] } : { ca: [...chosen, ...ca] };
 }
 
-const identitiesOf = (context) =>
-  context.state.identities.filter(({ key }) => key !== undefined).map(({ chain, key }) => ({ chain, key }));
+// Returns the settings that another context of a server replaces.
+function choicesOf(context) {
+  const { ca } = authoritiesOf(context);
+  const identities = identitiesOf(context);
+  return ca === undefined ? { identities } : { identities, ca };
+}
 
-module.exports = { secureContextClass, settingsOf, identitiesOf, authoritiesOf };
+// Returns the certificates with their keys. As in OpenSSL, a certificate without a chain gets its
+// issuers from `ca`.
+const identitiesOf = ({ state: { identities, ca } }) =>
+  identities
+    .filter(({ key }) => key !== undefined)
+    .map(({ certificate, chain, isAlone, key }) => ({ chain: isAlone ? chain + issuersOf(certificate, ca) : chain, key }));
+
+// Returns the issuers of a certificate in PEM, to the end of the path.
+function issuersOf(certificate, texts) {
+  if (texts.length === 0) return '';
+  const rest = new Set(readable(texts.flatMap(blocksOf)));
+  let found = '';
+  for (let last = certificate; !last.isSelfIssued; ) {
+    const issuer = [...rest].find((one) => last.checkIssued(one));
+    if (issuer === undefined) break;
+    rest.delete(issuer);
+    found += issuer.pem();
+    last = issuer;
+  }
+  return found;
+}
+
+function readable(blocks) {
+  const certificates = [];
+  for (const block of blocks) {
+    try {
+      certificates.push(new Certificate(block));
+    } catch {
+      // The edge process ignores the certificate too.
+    }
+  }
+  return certificates;
+}
+
+module.exports = { secureContextClass, settingsOf, choicesOf };

@@ -43,7 +43,7 @@ static struct Coldframe {
     void *start_block;
     CfText cwd, url, source;
     const char *argv_begin, *env_begin, *exec_begin;
-    bool has_node_options;      /* NODE_OPTIONS is in the environment */
+    bool has_node_options;      /* NODE_OPTIONS or NODE_USE_SYSTEM_CA is in the environment */
     JSValue cwd_override;       /* after chdir, else undefined */
     double time_origin_ns, time_origin_wall_ms;
 

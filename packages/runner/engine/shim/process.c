@@ -72,6 +72,7 @@ static int cf_start_process(JSContext *ctx, uint32_t mode, const void *block, ui
         CfText entry;
         p = cf_next_text(p, &entry);
         cf.has_node_options |= entry.len > 13 && !memcmp(entry.bytes, "NODE_OPTIONS=", 13);
+        cf.has_node_options |= entry.len == 20 && !memcmp(entry.bytes, "NODE_USE_SYSTEM_CA=1", 20);
     }
     cf.exec_begin = p;
     cf_env_reset();

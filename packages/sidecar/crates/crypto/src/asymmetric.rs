@@ -34,8 +34,8 @@ pub(crate) fn import(fields: &mut Fields<'_>, watch: Option<&mut dyn Watch>) -> 
     described(&if wanted == 0 { key.public() } else { key })
 }
 
-/// Reads a PKCS #12 file. Fields: data, passphrase. The reply is the key as a private key is
-/// described, with the kind 0 if the file has no key, and each certificate in DER.
+/// Reads a PKCS #12 file. Fields: data, passphrase. The reply has the fields of a described
+/// key, and each certificate in DER. The kind is 0 if the file has no key.
 pub(crate) fn open_store(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
     let store = pkcs12::open(fields.bytes()?, fields.bytes()?, watch)?;
     let mut reply = match &store.key {

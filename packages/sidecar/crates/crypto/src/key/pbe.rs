@@ -1,5 +1,5 @@
-//! Older forms of encryption with a passphrase: the schemes of PKCS #12 (RFC 7292, appendices B and
-//! C), and encrypted PEM (RFC 1421 with OpenSSL's derivation of keys).
+//! Older forms of encryption with a passphrase. The schemes of PKCS #12 are in RFC 7292, appendices
+//! B and C. Encrypted PEM is RFC 1421 with OpenSSL's derivation of keys.
 //!
 //! OpenSSL 3 reads these forms, and no crate of this generation has them. RC2, RC4 and DES are
 //! unsupported, as in OpenSSL without its legacy provider.

@@ -8,7 +8,7 @@ use super::settings::{Choices, Parts, Refused, Settings, latin1};
 use super::tickets::Tickets;
 use super::verify::Roots;
 use rustls::server::{Accepted, Acceptor};
-use rustls::{Connection, Error, HandshakeKind};
+use rustls::{Connection, Error, HandshakeKind, ProtocolVersion};
 use serde::Deserialize;
 use serde_json::json;
 use std::io::Write;
@@ -16,6 +16,11 @@ use std::sync::Arc;
 
 /// The bytes before the content of a record of TLS.
 const RECORD_HEAD: usize = 5;
+
+/// The record with the alert `handshake_failure`, without encryption.
+const HANDSHAKE_FAILURE: [u8; 7] = [21, 3, 3, 0, 2, 2, 40];
+/// The record with the alert `certificate_required`, without encryption.
+const CERTIFICATE_REQUIRED: [u8; 7] = [21, 3, 3, 0, 2, 2, 116];
 
 /// The largest size of the authorities in one reply. Hexadecimal digits double the size.
 const MAX_ROOT_BYTES: usize = 500 << 10;
@@ -253,16 +258,26 @@ impl Engine {
     fn go_on(&mut self, choices: Choices, out: &mut Output) {
         let State::Paused(mut settings, accepted, rest) = std::mem::replace(&mut self.state, State::Failed) else { return };
         settings.choose(choices);
-        let (config, parts) = match settings.server(&self.roots, &self.tickets) {
+        let hello = accepted.client_hello();
+        let is_13 = settings.allows_13() && provider::has_suite_13(hello.cipher_suites());
+        let Some(shared) = settings.shared_schemes(hello.signature_schemes()) else {
+            return self.refuse_hello("no shared signature algorithms", out);
+        };
+        let (config, mut parts) = match settings.server(&self.roots, &self.tickets) {
             Ok(made) => made,
             Err(reason) => return self.refuse(reason, out),
         };
+        parts.shared_schemes = shared;
         self.parts = Some(parts);
         match accepted.into_connection(config) {
             Ok(connection) => {
                 self.run(Connection::Server(connection), out);
                 self.receive(&rest, out);
             }
+            // No certificate of the server has a signature of the client. OpenSSL has another alert
+            // than rustls.
+            Err((Error::General(_), _)) if is_13 => self.refuse_hello("no suitable signature algorithm", out),
+            Err((Error::General(_), _)) => self.refuse_hello("no shared cipher", out),
             Err((error, mut alert)) => {
                 let mut bytes = Vec::new();
                 let _ = alert.write_all(&mut bytes);
@@ -270,6 +285,12 @@ impl Engine {
                 self.fail(&error, out);
             }
         }
+    }
+
+    /// Ends the session after the client's first message, with the alert `handshake_failure`.
+    fn refuse_hello(&mut self, reason: Refused, out: &mut Output) {
+        out.encrypted(&HANDSHAKE_FAILURE);
+        self.refuse(reason, out);
     }
 
     /// Handles encrypted bytes of the peer.
@@ -280,6 +301,11 @@ impl Engine {
             // An empty slice would mean the end of the stream.
             let is_read = rest.is_empty() || connection.read_tls(&mut rest).is_ok();
             let processed = connection.process_new_packets();
+            let is_12 = connection.protocol_version() == Some(ProtocolVersion::TLSv1_2);
+            if is_12 && matches!(processed, Err(Error::NoCertificatesPresented)) {
+                // TLS 1.2 has no alert `certificate_required`, which rustls sends.
+                out.flush_replacing(connection, &CERTIFICATE_REQUIRED, &HANDSHAKE_FAILURE);
+            }
             out.flush(connection);
             self.report(out);
             let State::Running(connection) = &mut self.state else { return };
@@ -378,6 +404,7 @@ fn facts(connection: &Connection, parts: &Parts) -> serde_json::Value {
         "serverName": server_name,
         "reused": connection.handshake_kind() == Some(HandshakeKind::Resumed),
         "verified": verified.err(),
+        "sigalgs": parts.shared_schemes,
         "chain": certificates.map(hex).collect::<Vec<_>>(),
     })
 }

@@ -23,6 +23,8 @@ mod flow;
 pub mod fuzzing;
 mod output;
 mod path;
+#[cfg(test)]
+mod path_tests;
 mod provider;
 mod records;
 mod settings;

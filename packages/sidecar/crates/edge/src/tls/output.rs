@@ -103,6 +103,17 @@ impl Output {
         self.encrypted(&bytes);
     }
 
+    /// Takes the encrypted bytes of a session. If the bytes end with the record `own`, the record
+    /// is replaced with `other`.
+    pub fn flush_replacing(&mut self, connection: &mut Connection, own: &[u8], other: &[u8]) {
+        let mut bytes = Vec::new();
+        while connection.wants_write() && matches!(connection.write_tls(&mut bytes), Ok(1..)) {}
+        if let Some(before) = bytes.strip_suffix(own) {
+            bytes = [before, other].concat();
+        }
+        self.encrypted(&bytes);
+    }
+
     /// Takes the plain bytes of a session.
     pub fn take_plain(&mut self, connection: &mut Connection) {
         let mut piece = [0; PIECE];

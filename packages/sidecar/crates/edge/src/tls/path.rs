@@ -12,6 +12,8 @@ use rustls::pki_types::CertificateDer;
 
 /// The largest number of authorities between a peer and the end of the path.
 const MAX_AUTHORITIES: usize = 32;
+/// The largest number of certificates of a path: the peer, the authorities and the end.
+const MAX_PATH: usize = MAX_AUTHORITIES + 2;
 
 /// The rules of a verification.
 #[derive(Debug, Clone)]
@@ -61,7 +63,7 @@ impl<'a> Path<'a> {
     fn build(own: Certificate<'a>, others: &[Certificate<'a>], roots: &'a Roots, rules: &Rules, now: i64) -> Self {
         let mut path = Self { certificates: vec![own], untrusted: 1, is_trusted: false };
         let mut last = own;
-        while path.certificates.len() <= MAX_AUTHORITIES {
+        while path.certificates.len() <= MAX_PATH {
             if last.is_self_signed() {
                 path.is_trusted = path.untrusted < path.certificates.len() || roots.contains(last.whole);
                 break;
@@ -96,7 +98,7 @@ impl<'a> Path<'a> {
             return None;
         }
         Some(match self.certificates.last() {
-            _ if count > MAX_AUTHORITIES => "CERT_CHAIN_TOO_LONG",
+            _ if count > MAX_PATH => "CERT_CHAIN_TOO_LONG",
             Some(last) if last.is_self_signed() && count == 1 => "DEPTH_ZERO_SELF_SIGNED_CERT",
             Some(last) if last.is_self_signed() => "SELF_SIGNED_CERT_IN_CHAIN",
             _ if self.untrusted < count => "UNABLE_TO_GET_ISSUER_CERT",

@@ -3,7 +3,7 @@
 
 use rustls::crypto::{CryptoProvider, SupportedKxGroup};
 use rustls::server::ProducesTickets;
-use rustls::{CipherSuite, NamedGroup, ProtocolVersion, SupportedCipherSuite, SupportedProtocolVersion};
+use rustls::{CipherSuite, NamedGroup, ProtocolVersion, SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion};
 use std::sync::{Arc, OnceLock};
 
 /// The names of a cipher suite: OpenSSL's name, and the name in the standard.
@@ -40,6 +40,19 @@ const GROUPS: [(NamedGroup, &[&str], u32); 3] = [
     (NamedGroup::X25519, &["X25519"], 253),
     (NamedGroup::secp256r1, &["prime256v1", "P-256", "secp256r1"], 256),
     (NamedGroup::secp384r1, &["secp384r1", "P-384"], 384),
+];
+
+/// The names of a signature scheme: the name in OpenSSL's lists, and the name in the standard.
+const SCHEMES: [(SignatureScheme, &str, &str); 9] = [
+    (SignatureScheme::ECDSA_NISTP256_SHA256, "ECDSA+SHA256", "ecdsa_secp256r1_sha256"),
+    (SignatureScheme::ECDSA_NISTP384_SHA384, "ECDSA+SHA384", "ecdsa_secp384r1_sha384"),
+    (SignatureScheme::ED25519, "Ed25519+UNDEF", "ed25519"),
+    (SignatureScheme::RSA_PSS_SHA256, "RSA-PSS+SHA256", "rsa_pss_rsae_sha256"),
+    (SignatureScheme::RSA_PSS_SHA384, "RSA-PSS+SHA384", "rsa_pss_rsae_sha384"),
+    (SignatureScheme::RSA_PSS_SHA512, "RSA-PSS+SHA512", "rsa_pss_rsae_sha512"),
+    (SignatureScheme::RSA_PKCS1_SHA256, "RSA+SHA256", "rsa_pkcs1_sha256"),
+    (SignatureScheme::RSA_PKCS1_SHA384, "RSA+SHA384", "rsa_pkcs1_sha384"),
+    (SignatureScheme::RSA_PKCS1_SHA512, "RSA+SHA512", "rsa_pkcs1_sha512"),
 ];
 
 /// Returns the provider with all its suites and groups.
@@ -80,6 +93,20 @@ pub fn with(suites: Option<&[String]>, groups: Option<&[String]>) -> Arc<CryptoP
     Arc::new(provider)
 }
 
+/// Returns the named signature schemes in their order. Unknown names are ignored.
+pub fn schemes(names: &[String]) -> Vec<SignatureScheme> {
+    let find = |name: &String| {
+        let is_named = |own: &str| own.eq_ignore_ascii_case(name);
+        SCHEMES.iter().find(|(_, openssl, standard)| is_named(openssl) || is_named(standard)).map(|(scheme, ..)| *scheme)
+    };
+    names.iter().filter_map(find).collect()
+}
+
+/// Returns OpenSSL's name of a signature scheme of this provider.
+pub fn scheme_name(scheme: SignatureScheme) -> Option<&'static str> {
+    SCHEMES.iter().find(|(id, ..)| *id == scheme).map(|(_, openssl, _)| *openssl)
+}
+
 /// Returns the versions from `least` to `most`, which have Node's names.
 pub fn versions(least: Option<&str>, most: Option<&str>) -> Vec<&'static SupportedProtocolVersion> {
     let least_is_13 = least == Some("TLSv1.3");
@@ -93,6 +120,12 @@ pub fn versions(least: Option<&str>, most: Option<&str>) -> Vec<&'static Support
         all.push(&rustls::version::TLS12);
     }
     all
+}
+
+/// Returns whether a suite of TLS 1.3 is in a list.
+pub fn has_suite_13(suites: &[CipherSuite]) -> bool {
+    let is_13 = |id: &CipherSuite| whole().cipher_suites.iter().any(|one| one.suite() == *id && one.tls13().is_some());
+    suites.iter().any(is_13)
 }
 
 /// Returns OpenSSL's name and the standard's name of a suite.

@@ -9,10 +9,15 @@ use super::x509::Purpose;
 use rustls::client::{ClientConnection, ResolvesClientCert, Resumption};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, IpAddr, Ipv4Addr, PrivateKeyDer, ServerName};
+use rustls::pki_types::{
+    CertificateDer, CertificateRevocationListDer, IpAddr, Ipv4Addr, PrivateKeyDer, ServerName, SubjectPublicKeyInfoDer,
+};
 use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert};
-use rustls::sign::CertifiedKey;
-use rustls::{ClientConfig, ConfigBuilder, ConfigSide, KeyLog, ServerConfig, SignatureScheme, WantsVerifier};
+use rustls::sign::{CertifiedKey, Signer, SigningKey};
+use rustls::{
+    ClientConfig, ConfigBuilder, ConfigSide, KeyLog, ServerConfig, SignatureAlgorithm, SignatureScheme, SupportedCipherSuite,
+    SupportedProtocolVersion, WantsVerifier,
+};
 use serde::Deserialize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -55,6 +60,10 @@ pub struct Settings {
     identities: Vec<Identity>,
     /// Whether a server requests the client's certificate.
     request_cert: bool,
+    /// Whether a server refuses a client without a certificate.
+    require_cert: bool,
+    /// OpenSSL's or the standard's names of signature schemes. Absent: all schemes.
+    sigalgs: Option<Vec<String>>,
     /// The number of the ticket that a client offers.
     session: Option<u64>,
     /// Whether secrets are reported for debugging.
@@ -92,6 +101,10 @@ impl KeyLines {
 
 impl KeyLog for KeyLines {
     fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+        // No session has early data, so OpenSSL does not log this secret.
+        if label == "CLIENT_EARLY_TRAFFIC_SECRET" {
+            return;
+        }
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() < MAX_KEY_LINES {
@@ -110,6 +123,8 @@ pub struct Parts {
     pub store: Option<Arc<Store>>,
     /// The key log, if the guest wants the secrets.
     pub key_lines: Option<Arc<KeyLines>>,
+    /// OpenSSL's names of the signature schemes that a server and its client have.
+    pub shared_schemes: Vec<&'static str>,
 }
 
 /// A setting that rustls refuses, as OpenSSL's reason.
@@ -161,15 +176,47 @@ impl Settings {
         Rules { purpose, allows_partial: self.partial_chain, lists }
     }
 
+    /// Returns the provider without suites of other versions. A suite of another version would
+    /// count as a use of its kind of key.
     fn provider(&self) -> Arc<CryptoProvider> {
-        provider::with(self.ciphers.as_deref(), self.groups.as_deref())
+        let versions = self.versions();
+        let provider = provider::with(self.ciphers.as_deref(), self.groups.as_deref());
+        let is_used = |suite: &SupportedCipherSuite| versions.contains(&suite.version());
+        if provider.cipher_suites.iter().all(is_used) {
+            return provider;
+        }
+        let mut provider = (*provider).clone();
+        provider.cipher_suites.retain(is_used);
+        Arc::new(provider)
+    }
+
+    fn versions(&self) -> Vec<&'static SupportedProtocolVersion> {
+        provider::versions(self.min_version.as_deref(), self.max_version.as_deref())
+    }
+
+    /// Returns whether the settings allow TLS 1.3.
+    pub fn allows_13(&self) -> bool {
+        self.versions().contains(&&rustls::version::TLS13)
+    }
+
+    fn schemes(&self) -> Option<Vec<SignatureScheme>> {
+        self.sigalgs.as_deref().map(provider::schemes)
+    }
+
+    /// Returns OpenSSL's names of the signature schemes that a server and its client have. Returns
+    /// `None` if the guest has chosen schemes, and the client has none of these schemes.
+    pub fn shared_schemes(&self, offered: &[SignatureScheme]) -> Option<Vec<&'static str>> {
+        let own = self.schemes();
+        let shared = offered.iter().filter(|scheme| own.as_ref().is_none_or(|own| own.contains(scheme)));
+        let names: Vec<_> = shared.filter_map(|scheme| provider::scheme_name(*scheme)).collect();
+        if own.is_some() && names.is_empty() { None } else { Some(names) }
     }
 
     fn with_versions<S: ConfigSide>(
         &self,
         builder: ConfigBuilder<S, rustls::WantsVersions>,
     ) -> Result<ConfigBuilder<S, WantsVerifier>, Refused> {
-        let versions = provider::versions(self.min_version.as_deref(), self.max_version.as_deref());
+        let versions = self.versions();
         if versions.is_empty() {
             return Err("no protocols available");
         }
@@ -177,7 +224,8 @@ impl Settings {
     }
 
     fn keys(&self, provider: &CryptoProvider) -> Result<Vec<Arc<CertifiedKey>>, Refused> {
-        self.identities.iter().map(|identity| identity.read(provider).map(Arc::new)).collect()
+        let schemes = self.schemes();
+        self.identities.iter().map(|identity| identity.read(provider, schemes.as_deref()).map(Arc::new)).collect()
     }
 
     fn key_lines(&self) -> Option<Arc<KeyLines>> {
@@ -193,7 +241,7 @@ impl Settings {
         let provider = self.provider();
         let keys = self.keys(&provider)?;
         let builder = self.with_versions(ClientConfig::builder_with_provider(provider))?;
-        let builder = builder.dangerous().with_custom_certificate_verifier(AcceptAny::for_clients());
+        let builder = builder.dangerous().with_custom_certificate_verifier(AcceptAny::for_clients(self.schemes()));
         let mut config = match keys.into_iter().next() {
             Some(key) => builder.with_client_cert_resolver(Arc::new(rustls::sign::SingleCertAndKey::from(key))),
             None => builder.with_client_cert_resolver(NoIdentity::one()),
@@ -209,7 +257,10 @@ impl Settings {
         config.enable_sni = matches!(name, Some(ServerName::DnsName(_)));
         let name = name.unwrap_or(ServerName::IpAddress(IpAddr::V4(Ipv4Addr::from([0; 4]))));
         let client = ClientConnection::new(Arc::new(config), name).map_err(|_| "internal error")?;
-        Ok((client, Parts { roots: self.roots(roots), rules: self.rules(), store: Some(store), key_lines }))
+        Ok((
+            client,
+            Parts { roots: self.roots(roots), rules: self.rules(), store: Some(store), key_lines, shared_schemes: Vec::new() },
+        ))
     }
 
     /// Makes the configuration of a server.
@@ -219,7 +270,7 @@ impl Settings {
         let builder = self.with_versions(ServerConfig::builder_with_provider(provider))?;
         let roots = self.roots(roots);
         let builder = if self.request_cert {
-            builder.with_client_cert_verifier(AcceptAny::for_server(&roots))
+            builder.with_client_cert_verifier(AcceptAny::for_server(&roots, self.schemes(), self.require_cert))
         } else {
             builder.with_no_client_auth()
         };
@@ -235,18 +286,44 @@ impl Settings {
         if let Some(lines) = &key_lines {
             config.key_log = lines.clone();
         }
-        Ok((Arc::new(config), Parts { roots, rules: self.rules(), store: None, key_lines }))
+        Ok((Arc::new(config), Parts { roots, rules: self.rules(), store: None, key_lines, shared_schemes: Vec::new() }))
     }
 }
 
 impl Identity {
-    fn read(&self, provider: &CryptoProvider) -> Result<CertifiedKey, Refused> {
+    fn read(&self, provider: &CryptoProvider, schemes: Option<&[SignatureScheme]>) -> Result<CertifiedKey, Refused> {
         let chain: Vec<CertificateDer<'static>> =
             CertificateDer::pem_slice_iter(self.chain.as_bytes()).filter_map(Result::ok).collect();
         let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).map_err(|_| "no start line")?;
         // The guest has compared the key with the certificate.
         let key = provider.key_provider.load_private_key(key).map_err(|_| "unsupported key")?;
+        let key = match schemes {
+            Some(schemes) => Arc::new(Restricted { key, schemes: schemes.to_vec() }),
+            None => key,
+        };
         Ok(CertifiedKey::new(chain, key))
+    }
+}
+
+/// A key that makes only signatures of the guest's schemes.
+#[derive(Debug)]
+struct Restricted {
+    key: Arc<dyn SigningKey>,
+    schemes: Vec<SignatureScheme>,
+}
+
+impl SigningKey for Restricted {
+    fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
+        let both: Vec<_> = offered.iter().filter(|scheme| self.schemes.contains(scheme)).copied().collect();
+        self.key.choose_scheme(&both)
+    }
+
+    fn public_key(&self) -> Option<SubjectPublicKeyInfoDer<'_>> {
+        self.key.public_key()
+    }
+
+    fn algorithm(&self) -> SignatureAlgorithm {
+        self.key.algorithm()
     }
 }
 

@@ -210,6 +210,47 @@ fn a_session_is_resumed_with_the_number_of_its_ticket() {
 }
 
 #[test]
+fn a_server_reports_the_shared_signatures_in_the_order_of_the_client() {
+    let (world, tickets) = (world(), Arc::default());
+    for (own, others, expected) in [
+        (
+            json!(["rsa-pss+sha256", "rsa-pss+sha512", "ecdsa+sha256"]),
+            json!(["ecdsa+sha256", "rsa-pss+sha256"]),
+            vec!["RSA-PSS+SHA256", "ECDSA+SHA256"],
+        ),
+        (json!(["rsa-pss+sha256", "ecdsa+sha256"]), json!(null), vec!["RSA-PSS+SHA256", "ECDSA+SHA256"]),
+        (json!(null), json!(["rsa_pss_rsae_sha256", "ecdsa+sha256"]), vec!["ECDSA+SHA256", "RSA-PSS+SHA256"]),
+        (json!(["ecdsa_secp256r1_sha256"]), json!(["ECDSA+SHA256", "unknown"]), vec!["ECDSA+SHA256"]),
+    ] {
+        let (mut up, mut down) = (client(&world), server(&world));
+        (up["sigalgs"], down["sigalgs"]) = (own, others);
+        let (mut client, mut server) = (Side::new(&up, &tickets), Side::new(&down, &tickets));
+        run(&mut client, &mut server);
+        assert_eq!(server.event("secure").unwrap()["sigalgs"], json!(expected));
+    }
+}
+
+#[test]
+fn a_server_with_two_keys_chooses_the_key_of_the_suite() {
+    let (world, tickets) = (world(), Arc::default());
+    let key = KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
+    let own = CertificateParams::new(vec!["other.test".to_owned()]).unwrap().self_signed(&key).unwrap();
+    let mut down = server(&world);
+    down["identities"] = json!([{ "chain": own.pem(), "key": key.serialize_pem() }, world.identity]);
+    for (schemes, is_first) in [(json!(null), true), (json!(["ecdsa+sha256"]), false), (json!(["ed25519"]), true)] {
+        for version in ["TLSv1.2", "TLSv1.3"] {
+            let mut up = client(&world);
+            (up["sigalgs"], up["maxVersion"]) = (schemes.clone(), json!(version));
+            let (mut client, mut server) = (Side::new(&up, &tickets), Side::new(&down, &tickets));
+            run(&mut client, &mut server);
+            let chain = client.event("secure").unwrap()["chain"].clone();
+            let is_own = chain == json!([own.der().iter().map(|byte| format!("{byte:02x}")).collect::<String>()]);
+            assert!(is_own == is_first || schemes.is_null(), "{version} {schemes}");
+        }
+    }
+}
+
+#[test]
 fn failures_have_the_reasons_of_openssl() {
     let (world, tickets) = (world(), Arc::default());
     let pair = |change: fn(&mut Value, &mut Value)| {
@@ -229,7 +270,27 @@ fn failures_have_the_reasons_of_openssl() {
         pair(|up, down| (up["minVersion"], down["maxVersion"]) = (json!("TLSv1.3"), json!("TLSv1.2"))),
         texts("tlsv1 alert protocol version", "unsupported protocol")
     );
-    assert_eq!(pair(|_, down| down["identities"] = json!([])), texts("tlsv1 alert access denied", "no shared cipher"));
+    let refused = "ssl/tls alert handshake failure";
+    assert_eq!(pair(|_, down| down["identities"] = json!([])), texts(refused, "no suitable signature algorithm"));
+    assert_eq!(
+        pair(|up, down| (up["maxVersion"], down["identities"]) = (json!("TLSv1.2"), json!([]))),
+        texts(refused, "no shared cipher")
+    );
+    let missing = "peer did not return a certificate";
+    assert_eq!(
+        pair(|_, down| (down["requestCert"], down["requireCert"]) = (json!(true), json!(true))),
+        texts("tlsv13 alert certificate required", missing)
+    );
+    assert_eq!(
+        pair(|up, down| {
+            (down["requestCert"], down["requireCert"], up["maxVersion"]) = (json!(true), json!(true), json!("TLSv1.2"));
+        }),
+        texts(refused, missing)
+    );
+    assert_eq!(
+        pair(|up, down| (up["sigalgs"], down["sigalgs"]) = (json!(["rsa-pss+sha256"]), json!(["ecdsa+sha256"]))),
+        texts(refused, "no shared signature algorithms")
+    );
     let mut server = Side::new(&server(&world), &tickets);
     server.send(FromGuest::Encrypted, b"GET / HTTP/1.1\r\n\r\n");
     assert_eq!(server.event("error").unwrap()["reason"], "http request");

@@ -182,18 +182,26 @@ fn key_of(certificate: &[u8]) -> Result<Key<'_>, Error> {
 pub struct AcceptAny {
     /// The authorities whose names a server sends to a client.
     subjects: Vec<DistinguishedName>,
+    /// The accepted signatures. Absent: all signatures of the provider.
+    schemes: Option<Vec<SignatureScheme>>,
+    /// Whether a client without a certificate is refused.
+    is_mandatory: bool,
 }
 
 impl AcceptAny {
-    /// Returns the verifier of clients. Sessions are resumed only with one and the same verifier.
-    pub fn for_clients() -> Arc<Self> {
+    /// Returns the verifier of clients. Sessions are resumed only with one and the same verifier,
+    /// so a session with its own `schemes` is not resumed.
+    pub fn for_clients(schemes: Option<Vec<SignatureScheme>>) -> Arc<Self> {
         static ONE: OnceLock<Arc<AcceptAny>> = OnceLock::new();
-        ONE.get_or_init(Arc::default).clone()
+        match schemes {
+            None => ONE.get_or_init(Arc::default).clone(),
+            Some(_) => Arc::new(Self { schemes, ..Self::default() }),
+        }
     }
 
     /// Returns the verifier of a server that requests a certificate.
-    pub fn for_server(roots: &Roots) -> Arc<Self> {
-        Arc::new(Self { subjects: roots.subjects() })
+    pub fn for_server(roots: &Roots, schemes: Option<Vec<SignatureScheme>>, is_mandatory: bool) -> Arc<Self> {
+        Arc::new(Self { subjects: roots.subjects(), schemes, is_mandatory })
     }
 }
 
@@ -228,13 +236,14 @@ impl ServerCertVerifier for AcceptAny {
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        provider::whole().signature_verification_algorithms.supported_schemes()
+        let all = || provider::whole().signature_verification_algorithms.supported_schemes();
+        self.schemes.clone().unwrap_or_else(all)
     }
 }
 
 impl ClientCertVerifier for AcceptAny {
     fn client_auth_mandatory(&self) -> bool {
-        false
+        self.is_mandatory
     }
 
     fn root_hint_subjects(&self) -> &[DistinguishedName] {

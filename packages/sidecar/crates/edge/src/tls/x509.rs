@@ -245,7 +245,7 @@ impl<'a> Signed<'a> {
         let fields = take(&mut outer, SEQUENCE)?;
         let message = before.get(..before.len() - outer.len())?;
         let algorithm = take(&mut outer, SEQUENCE)?;
-        let signature = take(&mut outer, BIT_STRING)?.get(1..)?;
+        let signature = whole_bytes(&mut outer)?;
         Some(Self { message, fields, algorithm, signature })
     }
 
@@ -264,7 +264,7 @@ impl<'a> Key<'a> {
         let mut content = take(from, SEQUENCE)?;
         let whole = before.get(..before.len() - from.len())?;
         let algorithm = take(&mut content, SEQUENCE)?;
-        let bits = take(&mut content, BIT_STRING)?.get(1..)?;
+        let bits = whole_bytes(&mut content)?;
         Some(Self { whole, algorithm, bits })
     }
 }
@@ -339,6 +339,12 @@ fn take<'a>(rest: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
 /// Takes the content of the next element if it has the tag.
 fn optional<'a>(rest: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
     if rest.first() == Some(&tag) { take(rest, tag) } else { None }
+}
+
+/// Takes a bit string of whole bytes.
+fn whole_bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (&unused, bytes) = take(rest, BIT_STRING)?.split_first()?;
+    (unused == 0).then_some(bytes)
 }
 
 /// Takes a time, as seconds since 1970.
