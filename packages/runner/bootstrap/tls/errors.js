@@ -16,6 +16,7 @@ const NUMBERS = {
   'unexpected message': '0A0000F4',
   'bad record type': '0A0001BB',
   'no cipher match': '0A0000B9',
+  'wrong ssl version': '0A00010A',
 };
 // The number of the first reason of an alert.
 const ALERTS = 0x3e8;
