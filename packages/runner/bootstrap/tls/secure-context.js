@@ -2,12 +2,14 @@
 // session. Next: ../internal-bindings/tls_wrap.js.
 'use strict';
 
+const { External } = require('../engine-gaps/external.js');
 const { keyFrom } = require('../crypto/key-input.js');
 const { coded, opensslError } = require('../crypto/faults.js');
 const { bytesOf } = require('../crypto/bytes.js');
 const keys = require('../crypto/keys.js');
 const { TLS12, TLS13, chosen, chosen13 } = require('./ciphers.js');
 const { Certificate, blocksOf, toPem } = require('./certificate.js');
+const { addEngineMethods } = require('./engines.js');
 const roots = require('./roots.js');
 
 const TLS1_2 = 0x303;
@@ -46,7 +48,12 @@ class SecureContextState {
 function secureContextClass(skeleton) {
   class SecureContext {
     #state = new SecureContextState();
+    #external;
 
+    get _external() {
+      this.#external ??= new External();
+      return this.#external;
+    }
     get state() {
       return this.#state;
     }
@@ -156,6 +163,7 @@ function secureContextClass(skeleton) {
       this.#state.sessionTimeout = seconds;
     }
   }
+  addEngineMethods(SecureContext.prototype);
   for (const name of Object.getOwnPropertyNames(skeleton.prototype)) {
     if (name in SecureContext.prototype) continue;
     const value = { [name]() {} }[name];

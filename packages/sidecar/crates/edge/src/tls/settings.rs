@@ -91,6 +91,11 @@ impl KeyLines {
 }
 
 impl KeyLog for KeyLines {
+    fn will_log(&self, label: &str) -> bool {
+        // OpenSSL logs this secret only for early data, which no session accepts.
+        label != "CLIENT_EARLY_TRAFFIC_SECRET"
+    }
+
     fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
