@@ -10,19 +10,22 @@
 // ../tls/certificate.js.
 'use strict';
 
+const context = require('../context.js');
 const { EACCES, reportWith } = require('../errors/denials.js');
 const { tlsUnavailableError } = require('../errors/unavailable.js');
 const { ERRNO } = require('../net/calls.js');
 const { StreamBase } = require('../net/stream-base.js');
 const { Below } = require('../tls/below.js');
 const { legacyOf, peerOf } = require('../tls/certificate.js');
+const { CloseGuard } = require('../tls/close-guard.js');
 const { errorOf, verificationError } = require('../tls/errors.js');
 const { addMissingMethods } = require('../tls/missing-methods.js');
 const { PlainQueue } = require('../tls/plain-queue.js');
+const { PlainWrites } = require('../tls/plain-writes.js');
 const { nameAt, namesOf, wireOf } = require('../tls/protocol-names.js');
 const { exportedMaterial, sessionOf, ticketOf } = require('../tls/session-bytes.js');
 const { choicesOf, settingsOf } = require('../tls/secure-context.js');
-const { Session } = require('../tls/session.js');
+const { Session, isFragmentSize } = require('../tls/session.js');
 
 // While more bytes wait for the stream below, no plain bytes are encrypted.
 const MAX_WAITING = 128 << 10;
@@ -34,27 +37,24 @@ class TLSWrap extends StreamBase {
   #session;
   // The connection's own settings.
   #options = {};
+  #fragment;
   #requests = { verify: false, requires: false, pauses: false, alpn: false, sessions: false, keylog: false };
   #facts;
   #hello;
   #failed = 0;
   #destroyed = false;
   #below;
-  // Plain bytes of the program: requests that are not encrypted, then requests that are encrypted
-  // and not written.
-  #writes = [];
-  #encrypting = [];
-  #flushing = [];
+  #writes = new PlainWrites();
   #shutdown;
   #shutdownSent = false;
-  // Plain bytes for the program while the program does not read.
-  #plain = new PlainQueue();
-  // Node's library starts no reading if the stream below is already reading.
-  #isReading = true;
+  #plain = new PlainQueue(this);
   #hasEnded = false;
   #endDelivered = false;
   #owesEvent = false;
   #isHeld = false;
+  #guard;
+  // Whether the program closes this socket, and not only the stream below.
+  #closesItself = false;
   #ticket;
   #own;
   #peer;
@@ -66,7 +66,13 @@ class TLSWrap extends StreamBase {
     this.#isServer = isServer;
     const broken = (status) => this.#breakWrites(status);
     this.#below = new Below(stream, hasActiveWrite === true, () => this.#flushed(), broken);
-    stream?.setReadListener((count, view) => this.#onEncrypted(count, view));
+    if (stream === undefined || stream === null) return;
+    stream.setReadListener((count, view) => this.#onEncrypted(count, view));
+    this.#guard = new CloseGuard(
+      stream,
+      () => this.#beginClose(),
+      () => this.#isSettled,
+    );
   }
 
   // Begins the handshake of a client.
@@ -92,6 +98,7 @@ class TLSWrap extends StreamBase {
       requireCert: this.#requests.requires,
       keyLog: this.#requests.keylog,
     });
+    if (this.#fragment !== undefined) session.limitFragment(this.#fragment);
   }
   // Passes the connection to the session. The earlier writes of the program are sent before, and
   // the bytes that have arrived before the session are read to their end.
@@ -108,7 +115,22 @@ class TLSWrap extends StreamBase {
       written: (count) => this.#onWritten(count),
       failed: (errno, explanation) => reportWith(explanation, () => this.#fail(errno)),
       drained: () => this.#onDrained(),
+      handled: () => this.#guard.check(),
     };
+  }
+  #beginClose() {
+    this.#closesItself = this[context.symbols.owner_symbol]?.destroyed !== false;
+    if (this.#closesItself && this.#isSettled) this.#below.close();
+    // Node's library then waits for the close of the stream, and not for the stream's owner.
+    this._parentWrap = undefined;
+    this.#stopBelow();
+  }
+  // Whether a close of the stream below loses no bytes. The peer's bytes do not matter if the
+  // program has closed this socket.
+  get #isSettled() {
+    if (this.#destroyed || this.#failed !== 0 || this.#session === undefined) return true;
+    if (this.#writes.isEncrypting || this.#shutdownSent === true) return false;
+    return this.#closesItself || (!this.#session.isDecrypting && !this.#owesEvent);
   }
   // The session owes an event that no stream waits for.
   #hold(on) {
@@ -118,8 +140,7 @@ class TLSWrap extends StreamBase {
   // Keeps the event loop alive while an event is owed or bytes of the program are being written. As
   // in Node, writes that wait for the handshake do not keep the loop alive.
   #keepAlive() {
-    const isWriting = this.#writes.length + this.#encrypting.length + this.#flushing.length > 0;
-    const on = !this.#destroyed && (this.#owesEvent || (isWriting && this.#facts !== undefined));
+    const on = !this.#destroyed && (this.#owesEvent || (!this.#writes.isEmpty && this.#facts !== undefined));
     if (this.#isHeld === on) return;
     this.#isHeld = on;
     native.loop.keepAlive[0] += on ? 1 : -1;
@@ -142,7 +163,7 @@ class TLSWrap extends StreamBase {
       }
       return;
     }
-    if (count === ERRNO.EOF && this.#session !== undefined && !this.#hasEnded) {
+    if (count === ERRNO.EOF && this.#session?.isDecrypting === true && !this.#hasEnded) {
       // Plain bytes before the end are still in the session.
       this.#hold(true);
       this.#session.encryptedEnd();
@@ -156,7 +177,7 @@ class TLSWrap extends StreamBase {
     if (count > 0) this.#session.encrypted(view.slice(0, count));
     else if (count === ERRNO.EOF) {
       this.#session.encryptedEnd();
-      this.#stream.setActive(this.#isReading);
+      this.#stream.setActive(this.#plain.isReading);
     } else this.#fail(count);
   }
   receive(buffer) {
@@ -164,23 +185,23 @@ class TLSWrap extends StreamBase {
   }
   #onDrained() {
     this.#hold(false);
-    if (this.#isReading && !this.#destroyed) this.#stream.startReading();
+    if (this.#plain.isReading && !this.#destroyed) this.#stream.startReading();
     this.#encrypt();
   }
 
   #breakWrites(status) {
-    const requests = [...this.#flushing.splice(0), ...this.#encrypting.splice(0), ...this.#writes.splice(0)];
+    const requests = this.#writes.takeAll();
     this.#keepAlive();
-    for (const { req } of requests) req.finish(status, this, undefined);
+    for (const req of requests) req.finish(status, this, undefined);
     const shutdown = this.#shutdown;
     this.#shutdown = undefined;
     shutdown?.finish(status, this, undefined);
   }
   // All encrypted bytes are written.
   #flushed() {
-    const flushed = this.#flushing.splice(0);
+    const flushed = this.#writes.takeFlushed();
     this.#keepAlive();
-    for (const { req } of flushed) req.finish(0, this, undefined);
+    for (const req of flushed) req.finish(0, this, undefined);
     this.#encrypt();
     if (this.#shutdown !== undefined && this.#shutdownSent === 'written') {
       const req = this.#shutdown;
@@ -199,13 +220,16 @@ class TLSWrap extends StreamBase {
     // After the end, OpenSSL encrypts nothing.
     if (this.#shutdown !== undefined || this.#shutdownSent !== false) return ERRNO.EPROTO;
     req.dispatch(false);
-    this.#writes.push({ req, views, left: views.reduce((sum, view) => sum + view.length, 0) });
+    this.#writes.push(req, views);
+    // As in OpenSSL, the first write of a client begins the handshake.
+    if (!this.#isServer) this.#begin();
     this.#keepAlive();
     this.#encrypt();
     return 0;
   }
   queueShutdown(req) {
-    if (this.#destroyed || this.#shutdown !== undefined) return ERRNO.ENOTCONN;
+    // The stream below ends once.
+    if (this.#destroyed || this.#shutdown !== undefined || this.#shutdownSent !== false) return ERRNO.ENOTCONN;
     req.dispatch();
     this.#shutdown = req;
     const isBroken = this.#session === undefined || this.#failed !== 0;
@@ -217,74 +241,43 @@ class TLSWrap extends StreamBase {
     return 0;
   }
   #encrypt() {
-    if (this.#facts === undefined && this.#writes.length > 0) return;
-    while (this.#writes.length > 0 && this.#session?.isDrained && this.#below.waiting < MAX_WAITING) {
-      const write = this.#writes.shift();
-      this.#encrypting.push(write);
-      for (const view of write.views) this.#session.plain(view);
-      write.views = undefined;
-      if (write.left === 0) this.#onWritten(0);
+    if (this.#facts === undefined && this.#writes.hasWaiting) return;
+    while (this.#writes.hasWaiting && this.#session?.isDrained && this.#below.waiting < MAX_WAITING) {
+      if (this.#writes.encryptNext(this.#session) === 0) this.#onWritten(0);
     }
-    if (this.#writes.length > 0 || this.#shutdown === undefined || this.#shutdownSent !== false) return;
+    if (this.#writes.hasWaiting || this.#shutdown === undefined || this.#shutdownSent !== false) return;
     this.#shutdownSent = true;
     this.#session?.plainEnd();
   }
   #onWritten(count) {
-    if (count === 0 && this.#shutdownSent === true && this.#encrypting.length === 0) this.#shutdownSent = 'written';
-    let rest = count;
-    while (this.#encrypting.length > 0) {
-      const [write] = this.#encrypting;
-      const part = Math.min(rest, write.left);
-      write.left -= part;
-      rest -= part;
-      if (write.left > 0) break;
-      this.#flushing.push(this.#encrypting.shift());
-    }
+    if (count === 0 && this.#shutdownSent === true && !this.#writes.isEncrypting) this.#shutdownSent = 'written';
+    this.#writes.encrypted(count);
     if (this.#below.isIdle) this.#flushed();
+    this.#guard.check();
   }
 
   // The session has plain bytes for the program.
   #toProgram(view) {
-    if (this.#destroyed) return;
-    if (this.#isReading && this.#plain.isEmpty) this.#deliver(view);
-    else this.#plain.push(view, this.#session);
+    if (!this.#destroyed) this.#plain.receive(view, this.#session);
   }
   #deliverWaiting() {
-    while (this.#isReading && !this.#plain.isEmpty && !this.#destroyed) this.#deliver(this.#plain.take());
-    this.#plain.resume(this.#session);
-    if (this.#isReading) this.#deliverEnd();
-  }
-  #deliver(view) {
-    let rest = view;
-    while (rest.length > 0) {
-      if (!this.#isReading) {
-        this.#plain.putBack(rest);
-        return;
-      }
-      const into = this.userBuffer;
-      if (into === undefined) {
-        this.emitRead(rest.length, rest);
-        return;
-      }
-      const piece = rest.subarray(0, into.byteLength);
-      new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(piece);
-      rest = rest.subarray(piece.length);
-      this.emitRead(piece.length, into);
-    }
+    this.#plain.deliverWaiting(this.#session);
+    if (this.#plain.isReading) this.#deliverEnd();
   }
   #end() {
     this.#hold(false);
     this.#hasEnded = true;
     this.#deliverEnd();
+    this.#guard.check();
   }
   #deliverEnd() {
     if (!this.#hasEnded || this.#endDelivered || !this.#plain.isEmpty || this.#destroyed) return;
-    if (!this.#isReading && this.#facts !== undefined) return;
+    if (!this.#plain.isReading && this.#facts !== undefined) return;
     this.#endDelivered = true;
     this.emitRead(ERRNO.EOF, undefined);
   }
   startReading() {
-    this.#isReading = true;
+    this.#plain.isReading = true;
     if (!this.#plain.isEmpty || (this.#hasEnded && !this.#endDelivered)) {
       native.enqueueTask(() => this.#deliverWaiting());
     }
@@ -296,7 +289,10 @@ class TLSWrap extends StreamBase {
     return this.#stream.startReading();
   }
   stopReading() {
-    this.#isReading = false;
+    this.#plain.isReading = false;
+    return this.#stopBelow();
+  }
+  #stopBelow() {
     if (this.#session?.isAttached !== true) return this.#stream.stopReading();
     this.#stream.setActive(false);
     return 0;
@@ -314,6 +310,7 @@ class TLSWrap extends StreamBase {
     this.#failed = errno;
     this.#endDelivered = true;
     this.emitRead(errno, undefined);
+    this.#guard.check();
   }
   #onEvent(event) {
     switch (event.type) {
@@ -337,6 +334,7 @@ class TLSWrap extends StreamBase {
       case 'error':
         this.#failed = ERRNO.EPROTO;
         if (event.session !== true) this.makeCallback(this.onerror, errorOf(event));
+        this.#guard.check();
         break;
       case 'ended':
         this.#end();
@@ -351,6 +349,7 @@ class TLSWrap extends StreamBase {
   // A server has the client's first message, and waits for the choices of the program.
   #onHello(event) {
     this.#hello = event;
+    if (event.serverName !== null) (this[context.symbols.owner_symbol] ?? {}).servername = event.serverName;
     if (!this.#requests.pauses && !this.#requests.alpn) return;
     this.#reportStart();
     if (this.#requests.pauses && typeof this.oncertcb === 'function') {
@@ -394,6 +393,7 @@ class TLSWrap extends StreamBase {
     this.#below.close();
     this.#plain.clear();
     this.#breakWrites(ERRNO.ECANCELED);
+    this.#guard?.check();
   }
   writesIssuedByPrevListenerDone() {
     this.#below.unblock();
@@ -452,13 +452,12 @@ class TLSWrap extends StreamBase {
   }
   getCipher() {
     if (this.#facts === undefined) return undefined;
-    const { cipher, standardName, protocol } = this.#facts;
-    return { name: cipher, standardName, version: protocol };
+    return { name: this.#facts.cipher, standardName: this.#facts.standardName, version: this.#facts.protocol };
   }
   getEphemeralKeyInfo() {
     if (this.#isServer) return null;
-    const group = this.#facts?.group;
-    return group === undefined || group === null ? {} : { type: 'ECDH', name: group[0], size: group[1] };
+    const [name, size] = this.#facts?.group ?? [];
+    return name === undefined ? {} : { type: 'ECDH', name, size };
   }
   getSharedSigalgs() {
     return this.#facts?.sigalgs ?? [];
@@ -470,6 +469,15 @@ class TLSWrap extends StreamBase {
   #peerCertificate() {
     this.#peer ??= peerOf(this.#facts);
     return this.#peer;
+  }
+  setMaxSendFragment(size) {
+    if (!isFragmentSize(size)) return 0;
+    this.#fragment = size;
+    this.#session?.limitFragment(size);
+    return 1;
+  }
+  get writeQueueSize() {
+    return this.#destroyed ? 0 : this.#below.waiting + this.#writes.encryptingBytes;
   }
   getPeerCertificate(abbreviated) {
     const certificate = this.#peerCertificate();

@@ -10,6 +10,7 @@ const { applyConditions } = require('../modules/conditions.js');
 const context = require('../context.js');
 const { unload } = require('../start-up/builtins.js');
 const { evaluate } = require('./evaluate.js');
+const { applyTlsOptions, conflictOf } = require('./tls-options.js');
 const { reasonAgainst } = require('./unsupported-options.js');
 
 const FILE = 3;
@@ -46,7 +47,7 @@ function applyOptions() {
   const fromEnvironment = splitEnvironment(process.env.NODE_OPTIONS ?? '');
   // Each process changes a copy of the values, because the image's values are shared.
   const values = { ...context.internalBinding('options').getCLIOptionsValues() };
-  refuse(parse([...fromEnvironment, ...flags], values).bad);
+  refuse(parse([...fromEnvironment, ...flags], values).bad ?? conflictOf(values));
   process.execArgv = flags.filter((flag) => !flag.startsWith('--eval='));
   use(values, flags);
   if (flags.some((flag) => flag.startsWith('--eval='))) evaluate(values);
@@ -59,7 +60,7 @@ function applyCommandLine([called, ...line]) {
   const values = { ...context.internalBinding('options').getCLIOptionsValues(), '--input-type': '', '--eval': null };
   refuse(parse(splitEnvironment(process.env.NODE_OPTIONS ?? ''), values).bad);
   const { bad, at } = parse(line, values, true);
-  refuse(bad, called);
+  refuse(bad ?? conflictOf(values), called);
   const flags = line.slice(0, at);
   const rest = line.slice(line[at] === '--' ? at + 1 : at);
   process.execArgv = flags;
@@ -166,6 +167,7 @@ function takeEffect(values, flags) {
   }
   if (flags.some((flag) => /^--stack[-_]trace[-_]limit=/.test(flag))) Error.stackTraceLimit = values['--stack-trace-limit'];
   if (values['--dns-result-order'] !== '') requireBuiltin('internal/dns/utils').initializeDns();
+  applyTlsOptions(values);
   const net = requireBuiltin('net');
   net.setDefaultAutoSelectFamily(values['--network-family-autoselection']);
   net.setDefaultAutoSelectFamilyAttemptTimeout(values['--network-family-autoselection-attempt-timeout']);

@@ -33,6 +33,7 @@ class Below {
   }
   // The view belongs to this object from now on.
   push(view) {
+    if (this.#isClosed) return;
     this.isUsed = true;
     this.#queue.push(view);
     this.waiting += view.length;

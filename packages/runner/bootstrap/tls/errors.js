@@ -19,6 +19,7 @@ const NUMBERS = {
   'no suitable signature algorithm': '0A000076',
   'no shared signature algorithms': '0A000178',
   'peer did not return a certificate': '0A0000C7',
+  'wrong ssl version': '0A00010A',
 };
 // The number of the first reason of an alert.
 const ALERTS = 0x3e8;

@@ -2,6 +2,8 @@
 // method that reads a fact returns undefined. Next: session.js.
 'use strict';
 
+const { sessionError } = require('./errors.js');
+
 const WITHOUT_EFFECT = [
   'enablePskCallback',
   'enableTrace',
@@ -11,7 +13,6 @@ const WITHOUT_EFFECT = [
   'loadSession',
   'newSessionDone',
   'requestOCSP',
-  'setMaxSendFragment',
   'setOCSPResponse',
   'setPskIdentityHint',
 ];
@@ -20,6 +21,8 @@ const WITHOUT_EFFECT = [
 function addMissingMethods(prototype) {
   for (const name of WITHOUT_EFFECT) prototype[name] = { [name]() {} }[name];
   prototype.renegotiate = function renegotiate() {
+    // TLS 1.3 has no renegotiation, also in OpenSSL.
+    if (this.getProtocol() === 'TLSv1.3') throw sessionError('wrong ssl version');
     const error = new Error('renegotiate is not available in this sandbox');
     error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
     throw error;

@@ -2,6 +2,7 @@
 // session. Next: ../internal-bindings/tls_wrap.js.
 'use strict';
 
+const { External } = require('../engine-gaps/external.js');
 const { keyFrom } = require('../crypto/key-input.js');
 const { coded, opensslError } = require('../crypto/faults.js');
 const { bytesOf } = require('../crypto/bytes.js');
@@ -10,6 +11,7 @@ const { TLS12, TLS13, chosen, chosen13 } = require('./ciphers.js');
 const { Certificate, blocksOf, toPem } = require('./certificate.js');
 const { sessionError } = require('./errors.js');
 const { openStore } = require('./pkcs12.js');
+const { addEngineMethods } = require('./engines.js');
 const roots = require('./roots.js');
 
 const TLS1_2 = 0x303;
@@ -55,7 +57,12 @@ class SecureContextState {
 function secureContextClass(skeleton) {
   class SecureContext {
     #state = new SecureContextState();
+    #external;
 
+    get _external() {
+      this.#external ??= new External();
+      return this.#external;
+    }
     get state() {
       return this.#state;
     }
@@ -185,6 +192,7 @@ function secureContextClass(skeleton) {
       this.#state.sessionTimeout = seconds;
     }
   }
+  addEngineMethods(SecureContext.prototype);
   for (const name of Object.getOwnPropertyNames(skeleton.prototype)) {
     if (name in SecureContext.prototype) continue;
     const value = { [name]() {} }[name];

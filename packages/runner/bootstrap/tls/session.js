@@ -18,6 +18,7 @@ const ENCRYPTED_END = 6;
 const PAUSE = 7;
 const RESUME = 8;
 const ASK = 9;
+const FRAGMENT = 70;
 // The kinds of records from the session.
 const TO_PEER = 129;
 const TO_PROGRAM = 130;
@@ -49,6 +50,8 @@ class Session {
   #failure = ERRNO.ECONNRESET;
   // The number of records that the session has not handled. The loop stays alive for them.
   #unhandled = 0;
+  // The settings, the first record, are handled.
+  #isStarted = false;
   // The record that is being read.
   #head = new Uint8Array(HEAD_SIZE);
   #connection;
@@ -61,7 +64,8 @@ class Session {
   #deferred = [];
 
   // `owner` has the methods toPeer(view), toProgram(view), ended(), event(event), written(count),
-  // failed(errno, explanation) and drained(). `connection` is the socket of an attached session.
+  // failed(errno, explanation), drained() and handled(). `connection` is the socket of an attached
+  // session.
   constructor(socket, owner, connection) {
     this.#socket = socket;
     this.#connection = connection;
@@ -83,6 +87,11 @@ class Session {
   /** Whether the edge moves the encrypted bytes. */
   get isAttached() {
     return this.#connection >= 0;
+  }
+
+  /** Whether the session has encrypted bytes of the peer whose results are missing. */
+  get isDecrypting() {
+    return this.#unhandled > (this.#isStarted ? 0 : 1);
   }
 
   /** Whether the kernel has accepted all records. */
@@ -108,6 +117,10 @@ class Session {
   }
   encryptedEnd() {
     this.#send(ENCRYPTED_END, undefined);
+  }
+  // Limits the plain bytes of each record of TLS that the session makes from now on.
+  limitFragment(size) {
+    this.#send(FRAGMENT, new Uint8Array([size & 255, size >> 8]));
   }
   // Ends the program's own bytes of the connection. The session writes after these bytes.
   takeConnection() {
@@ -261,7 +274,10 @@ class Session {
   }
   #whole(kind, payload) {
     if (kind === HANDLED) {
-      if (this.#unhandled > 0 && --this.#unhandled === 0) native.loop.keepAlive[0]--;
+      this.#isStarted = true;
+      if (this.#unhandled === 0 || --this.#unhandled > 0) return;
+      native.loop.keepAlive[0]--;
+      this.#tell(() => this.#owner.handled());
     } else if (kind === ENDED) this.#tell(() => this.#owner.ended());
     else if (kind === WRITTEN) {
       const count = new DataView(payload.buffer, payload.byteOffset).getUint32(0, true);
@@ -285,4 +301,7 @@ function joined(parts) {
   return whole;
 }
 
-module.exports = { Session };
+// OpenSSL's limits of the plain bytes of a record of TLS.
+const isFragmentSize = (size) => size >= 512 && size <= 16 << 10;
+
+module.exports = { Session, isFragmentSize };

@@ -190,7 +190,9 @@ describe('inside a runtime', () => {
      server.close();`,
     [
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      'server ECONNRESET',
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      'server ECONNRESET',
       'server ERR_SSL_NO_APPLICATION_PROTOCOL',
       'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL',
       'DEPTH_ZERO_SELF_SIGNED_CERT',

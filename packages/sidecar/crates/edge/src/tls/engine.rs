@@ -27,6 +27,10 @@ const MAX_ROOT_BYTES: usize = 500 << 10;
 /// The largest size of exported material.
 const MAX_EXPORT: usize = 64 << 10;
 
+/// The sizes of the plain bytes of one record of TLS that a program may choose.
+const MIN_FRAGMENT: usize = 512;
+const MAX_FRAGMENT: usize = 16 << 10;
+
 /// A request of the guest.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", deny_unknown_fields)]
@@ -49,6 +53,8 @@ pub struct Engine {
     /// The head of the first record that a server has received.
     head: Vec<u8>,
     operator: Option<Operator>,
+    /// The most plain bytes of one record of TLS to the peer.
+    fragment: usize,
 }
 
 /// The operator's decision about the peer of a session, which the guest cannot change.
@@ -78,8 +84,8 @@ pub struct Unexpected;
 impl Engine {
     /// Makes a session without settings.
     pub fn new(roots: Arc<Roots>, tickets: Arc<Tickets>) -> Self {
-        let (state, head) = (State::New, Vec::new());
-        Self { roots, tickets, state, parts: None, is_secure: false, peer_ended: false, head, operator: None }
+        let (state, head, fragment) = (State::New, Vec::new(), MAX_FRAGMENT);
+        Self { roots, tickets, state, parts: None, is_secure: false, peer_ended: false, head, operator: None, fragment }
     }
 
     /// Handles a record of the guest. Appends records for the guest to `out`.
@@ -99,6 +105,10 @@ impl Engine {
             }
             (FromGuest::Encrypted, State::Accepting(..) | State::Paused(..) | State::Running(_)) => {
                 self.encrypted(payload, out);
+            }
+            (FromGuest::Fragment, _) => {
+                let size = payload.try_into().map(u16::from_le_bytes).map_err(|_| Unexpected)?;
+                self.fragment = usize::from(size).clamp(MIN_FRAGMENT, MAX_FRAGMENT);
             }
             (FromGuest::Continue, State::Paused(..)) => {
                 let choices = serde_json::from_slice(payload).map_err(|_| Unexpected)?;
@@ -162,8 +172,11 @@ impl Engine {
     /// Encrypts plain bytes for the peer. Has no effect before the session runs.
     pub fn plain(&mut self, payload: &[u8], out: &mut Output) {
         if let State::Running(connection) = &mut self.state {
-            // The buffer has no limit, so that nothing fails. The caller bounds the bytes.
-            let _ = connection.writer().write_all(payload);
+            // The buffer has no limit, so that nothing fails. The caller bounds the bytes. Each
+            // call makes records of its own.
+            for piece in payload.chunks(self.fragment) {
+                let _ = connection.writer().write_all(piece);
+            }
             out.flush(connection);
         }
     }
@@ -306,9 +319,11 @@ impl Engine {
                 // TLS 1.2 has no alert `certificate_required`, which rustls sends.
                 out.flush_replacing(connection, &CERTIFICATE_REQUIRED, &HANDSHAKE_FAILURE);
             }
-            out.flush(connection);
+            // As in OpenSSL, the end of the handshake is reported before the last messages are
+            // sent. A client that then refuses its peer sends nothing more.
             self.report(out);
             let State::Running(connection) = &mut self.state else { return };
+            out.flush(connection);
             out.take_plain(connection);
             match processed {
                 Err(error) => return self.fail(&error, out),

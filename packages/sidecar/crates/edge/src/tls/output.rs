@@ -3,10 +3,7 @@
 
 use super::records::{self, ToGuest};
 use rustls::Connection;
-use std::io::Read;
-
-/// The size of one read of plain bytes.
-const PIECE: usize = 16 << 10;
+use std::io::BufRead;
 
 /// The receiver of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -116,13 +113,18 @@ impl Output {
 
     /// Takes the plain bytes of a session.
     pub fn take_plain(&mut self, connection: &mut Connection) {
-        let mut piece = [0; PIECE];
-        while let Ok(count @ 1..) = connection.reader().read(&mut piece) {
-            let bytes = piece.get(..count).unwrap_or_default();
+        let mut reader = connection.reader();
+        // As in OpenSSL, a read returns bytes of one record of TLS.
+        while let Ok(bytes) = reader.fill_buf() {
+            let count = bytes.len();
+            if count == 0 {
+                break;
+            }
             match self.plain_to {
                 Route::Guest => self.plain(bytes),
                 Route::Edge => self.to_filter.extend_from_slice(bytes),
             }
+            reader.consume(count);
         }
     }
 }

@@ -29,6 +29,9 @@ pub enum FromGuest {
     Resume,
     /// A request, as JSON. The event `reply` is the reply.
     Ask,
+    /// The most plain bytes of one record of TLS to the peer, as u16 LE: 512 to 16,384. Another
+    /// number counts as the next of these numbers.
+    Fragment,
 }
 
 /// A kind of record to the guest.
@@ -62,6 +65,7 @@ impl FromGuest {
             7 => Self::Pause,
             8 => Self::Resume,
             9 => Self::Ask,
+            70 => Self::Fragment,
             _ => return None,
         })
     }

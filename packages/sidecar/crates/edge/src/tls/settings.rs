@@ -100,6 +100,11 @@ impl KeyLines {
 }
 
 impl KeyLog for KeyLines {
+    fn will_log(&self, label: &str) -> bool {
+        // OpenSSL logs this secret only for early data, which no session accepts.
+        label != "CLIENT_EARLY_TRAFFIC_SECRET"
+    }
+
     fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
         // No session has early data, so OpenSSL does not log this secret.
         if label == "CLIENT_EARLY_TRAFFIC_SECRET" {

@@ -91,6 +91,33 @@ fn client(world: &World) -> Value {
 }
 
 #[test]
+fn a_guest_limits_the_bytes_of_the_records_of_tls() {
+    let (world, tickets) = (world(), Arc::default());
+    let (mut client, mut server) = (Side::new(&client(&world), &tickets), Side::new(&server(&world), &tickets));
+    run(&mut client, &mut server);
+    client.send(FromGuest::Fragment, &600_u16.to_le_bytes());
+    client.send(FromGuest::Plain, &[7; 1_500]);
+    let heads = lengths(&client.encrypted);
+    assert_eq!(heads.len(), 3);
+    assert!(heads.iter().all(|length| (300..=600 + 64).contains(length)), "{heads:?}");
+    run(&mut client, &mut server);
+    assert_eq!(server.plain, [7; 1_500]);
+    let mut out = Output::default();
+    assert_eq!(client.engine.handle(FromGuest::Fragment, &[1], &mut out), Err(Unexpected));
+}
+
+/// Returns the lengths of the records of TLS.
+fn lengths(mut bytes: &[u8]) -> Vec<usize> {
+    let mut all = Vec::new();
+    while let Some((&[_, _, _, high, low], rest)) = bytes.split_first_chunk::<5>() {
+        let length = usize::from(u16::from_be_bytes([high, low]));
+        all.push(length);
+        bytes = &rest[length..];
+    }
+    all
+}
+
+#[test]
 fn a_client_and_a_server_exchange_bytes_and_end() {
     for version in ["TLSv1.2", "TLSv1.3"] {
         let (world, tickets) = (world(), Arc::default());
