@@ -5,11 +5,23 @@ import type {
   NetworkCa,
   NetworkChange,
   NetworkDns,
+  NetworkHttpRule,
   NetworkLimits,
   NetworkOptions,
   NetworkUpdateOptions,
 } from '../options/outside.js';
-import type { OutsideHost, OutsideOptions, OutsideSecret, OutsideUpdate, RuntimeId } from '../protocol/generated/messages.js';
+import type {
+  OutsideHost,
+  OutsideHttpRule,
+  OutsideOptions,
+  OutsideSecret,
+  OutsideUpdate,
+  RuntimeId,
+} from '../protocol/generated/messages.js';
+import { handlerNumber } from './handlers.js';
+
+/** Milliseconds until the head of the response of a function. */
+const DEFAULT_HANDLE_MS = 30_000;
 
 /** The field of a message for each field of the options. */
 const FIELDS = ['outside', 'allow', 'deny', 'private', 'http', 'localAddress', 'proxy'] as const;
@@ -19,6 +31,7 @@ export function wireOutside(options: NetworkOptions, secrets?: readonly OutsideS
   const wire: Record<string, unknown> = {};
   if (secrets !== undefined && secrets.length > 0) wire['secrets'] = secrets;
   for (const name of FIELDS) if (options[name] !== undefined) wire[name] = options[name];
+  if (options.http !== undefined) wire['http'] = options.http.map(wireRule);
   if (options.ca?.extra !== undefined) wire['authorities'] = options.ca.extra;
   const { servers, hosts } = options.dns ?? {};
   if (servers !== undefined) wire['dnsServers'] = servers;
@@ -26,6 +39,11 @@ export function wireOutside(options: NetworkOptions, secrets?: readonly OutsideS
   const limits = present(options.limits);
   if (limits !== undefined) wire['limits'] = limits;
   return wire as OutsideOptions;
+}
+
+function wireRule({ handle, handleTimeoutMs = DEFAULT_HANDLE_MS, ...rule }: NetworkHttpRule): OutsideHttpRule {
+  const handler = handle && { id: handlerNumber(handle), timeoutMs: handleTimeoutMs };
+  return { ...rule, handler } as OutsideHttpRule;
 }
 
 function wireHosts(hosts: NonNullable<NetworkDns['hosts']>): OutsideHost[] {
@@ -85,7 +103,14 @@ export function inForce(options: NetworkOptions): NetworkOptions {
   const parts = Object.entries({ ca: defined(ca), dns: defined(dns), limits: defined(limits) }).filter(
     ([, part]) => Object.keys(part).length > 0,
   );
-  return frozen(structuredClone({ ...defined(lists), ...Object.fromEntries(parts) }));
+  return frozen(copyOf({ ...defined(lists), ...Object.fromEntries(parts) }));
+}
+
+/** Returns a copy of checked options. Functions stay the same functions. */
+export function copyOf<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(copyOf) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, copyOf(inner)])) as T;
 }
 
 function frozen<T>(value: T): T {
