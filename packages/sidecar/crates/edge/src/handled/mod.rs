@@ -5,8 +5,9 @@
 //!                  server.rs: the server of a session of TLS, in this process
 //! ```
 //! A name with such rules is never looked up outside. `names.rs` assigns an address of the
-//! runtime's own to the name, and a flow to the address has no socket. The HTTP filter judges the requests of
-//! the flow like all others. `exchange.rs` then sends the request over a stream of the link.
+//! runtime's own to the name, and a flow to the address has no socket. The HTTP filter judges the
+//! requests of the flow like all others. `exchange.rs` then sends the request over a stream of the
+//! link.
 //!
 //! # A stream
 //! The edge sends [`HandlerWanted`](coldframe_edge_link::ToSidecar::HandlerWanted), and the sidecar
