@@ -50,6 +50,7 @@ export type {
   NetworkLimits,
   NetworkOptions,
   NetworkUpdateOptions,
+  RequestHandler,
 } from './options/outside.js';
 export type {
   FsPermissionRule,

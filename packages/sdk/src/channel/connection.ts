@@ -6,6 +6,7 @@ import { HostCallDispatcher } from '../host-calls/dispatcher.js';
 import type { RuntimeId } from '../protocol/generated/messages.js';
 import type { Channel } from './channel.js';
 import { type Grant, grantPaths } from './grants.js';
+import { HandlerListeners } from './handler-listeners.js';
 import { ChannelNetwork } from './network-link.js';
 import { QueueReader } from './queue-reader.js';
 import type { ProcessConnection } from './sidecar-connection.js';
@@ -38,6 +39,7 @@ export function connectChannel(
   const decisions = new QueueReader(request, 'permissions.take');
   const outside = new QueueReader(request, 'outside.take');
   const secrets = new Map<RuntimeId, () => void>();
+  const handlers = new HandlerListeners();
   const network = new ChannelNetwork(channel);
   channel.subscribe({
     ...network.events,
@@ -46,6 +48,7 @@ export function connectChannel(
     limitWarning: ({ runtime, ...warning }) => warnings.notify(runtime, warning),
     permissionsPending: (runtime) => decisions.pending(runtime),
     outsidePending: (runtime) => outside.pending(runtime),
+    handlerWanted: (runtime, number) => handlers.wanted(runtime, number),
     secretsWanted: (runtime) => secrets.get(runtime)?.(),
     closed(error) {
       dispatcher.close();
@@ -84,6 +87,7 @@ export function connectChannel(
       decisions.listen(runtime, undefined);
       outside.listen(runtime, undefined);
       secrets.delete(runtime);
+      handlers.remove(runtime);
       return request('runtime.dispose', { runtime });
     },
     serve: (runtime, name, service) => dispatcher.serve(runtime, name, service),
@@ -104,6 +108,7 @@ export function connectChannel(
       if (listener === undefined) secrets.delete(runtime);
       else secrets.set(runtime, listener);
     },
+    watchHandlers: (runtime, listener) => handlers.watch(runtime, listener),
     takeOutside: (runtime, listener) => outside.takeAll(runtime, listener),
     start: (id, program, onOutput, onStarted) => request('process.start', program, { id, onOutput, onStarted }),
     evaluate: (id, snippet, onOutput) => request('runner.eval', snippet, { id, onOutput }),

@@ -7,6 +7,7 @@
 import { fromWire } from '../errors/make.js';
 import {
   credit,
+  handlerRequest,
   hostCall,
   hostCancel,
   inRuntime,
@@ -30,6 +31,8 @@ export interface EventSubscriber {
   permissionsPending(runtime: RuntimeId): void;
   /** The edge process needs the values of the runtime's secrets. */
   secretsWanted(runtime: RuntimeId): void;
+  /** The request `number` out of the runtime waits for a function of the app. */
+  handlerWanted(runtime: RuntimeId, number: number): void;
   /** The sidecar holds events of connections out of the runtime. */
   outsidePending(runtime: RuntimeId): void;
   /**
@@ -65,6 +68,13 @@ export const SUBSCRIBER_EVENTS: ReadonlyMap<number, Notify> = new Map<number, No
   [
     EVENTS['outside.pending'],
     (subscriber, _, body) => subscriber.outsidePending(outsidePending(body, 'outside.pending').runtime),
+  ],
+  [
+    EVENTS['handler.wanted'],
+    (subscriber, _, body) => {
+      const { runtime, number } = handlerRequest(body, 'handler.wanted');
+      subscriber.handlerWanted(runtime, number);
+    },
   ],
   [EVENTS['secrets.wanted'], (subscriber, _, body) => subscriber.secretsWanted(inRuntime(body, 'secrets.wanted').runtime)],
   [

@@ -1,7 +1,7 @@
 // The network of a sidecar's runtimes: connections to listeners, and the wait for a listener. Next:
 // `network/guest-stream.ts`.
 
-import type { Listener, NetworkTarget, RequestId } from '../protocol/generated/messages.js';
+import type { Listener, NetworkTarget, RequestId, RuntimeId } from '../protocol/generated/messages.js';
 import type { Channel } from './channel.js';
 import type { EventSubscriber } from './events.js';
 
@@ -50,6 +50,8 @@ export interface ListenerWait {
 export interface NetworkLink {
   open(target: NetworkTarget, listener: StreamListener): OpenStream;
   wait(target: NetworkTarget): ListenerWait;
+  /** Opens a connection to the request `number` out of a runtime, which waits for a function. */
+  handle(runtime: RuntimeId, number: number, listener: StreamListener): OpenStream;
 }
 
 /** The network over a channel. */
@@ -73,11 +75,18 @@ export class ChannelNetwork implements NetworkLink {
   }
 
   open(target: NetworkTarget, listener: StreamListener): OpenStream {
-    const { runtime } = target;
-    const { request, notify, nextId } = this.#channel;
+    return this.#begin(target.runtime, listener, (id) => this.#channel.request('stream.open', target, { id }));
+  }
+
+  handle(runtime: RuntimeId, number: number, listener: StreamListener): OpenStream {
+    return this.#begin(runtime, listener, (id) => this.#channel.request('stream.handle', { runtime, number }, { id }));
+  }
+
+  #begin(runtime: RuntimeId, listener: StreamListener, begin: (id: RequestId) => Promise<unknown>): OpenStream {
+    const { notify, nextId } = this.#channel;
     const id = nextId();
     this.#listeners.set(id, listener);
-    const opened = request('stream.open', target, { id });
+    const opened = begin(id).then(() => {});
     opened.catch(() => this.#listeners.delete(id));
     return {
       opened,

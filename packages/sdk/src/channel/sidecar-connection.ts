@@ -30,6 +30,9 @@ export type DecisionListener = (decisions: PermissionsTaken) => void;
 /** Receives events of connections out of a runtime. Does not throw. */
 export type OutsideListener = (events: OutsideTaken) => void;
 
+/** Receives the number of a request that waits for a function of the app. Does not throw. */
+export type HandlerListener = (number: number) => void;
+
 /**
  * The connection to one sidecar. When the sidecar ends, the promises of all pending calls except
  * `dispose()` reject.
@@ -84,6 +87,11 @@ export interface SidecarConnection {
   takeOutside(runtime: RuntimeId, listener: OutsideListener): Promise<void>;
   /** Sets or removes the function that is called when the values of secrets are needed. */
   watchSecrets(runtime: RuntimeId, listener: (() => void) | undefined): void;
+  /**
+   * Sets or removes the function that is called with the number of each request that waits for a
+   * function of the app. Requests that have arrived before the first call are passed at once.
+   */
+  watchHandlers(runtime: RuntimeId, listener: HandlerListener | undefined): void;
   /** Returns an id for `start`, `evaluate` or `attach`, which `cancel` and `credit` use. */
   nextId(): RequestId;
   /**

@@ -138,6 +138,8 @@ function resumingNetwork(link: NetworkLink, policy: IdlePolicy): NetworkLink {
         },
       };
     },
+    // A request of a program does not resume the runtime.
+    handle: (runtime, number, listener) => link.handle(runtime, number, listener),
     wait: (target) => {
       let cancel = (): void => {};
       let isCancelled = false;

@@ -6,9 +6,8 @@
 // guest until this stream is read. Next: `runtime-network.ts`.
 
 import { Duplex } from 'node:stream';
-import type { NetworkLink, OpenStream, StreamListener } from '../channel/network-link.js';
+import type { OpenStream, StreamListener } from '../channel/network-link.js';
 import { holdEventLoop, releaseEventLoop } from '../event-loop.js';
-import type { NetworkTarget } from '../protocol/generated/messages.js';
 import { STREAM_WINDOW_BYTES } from '../protocol/generated/tables.js';
 
 /** The largest number of bytes in one message. */
@@ -49,7 +48,7 @@ export class GuestStream extends Duplex {
   #timer: NodeJS.Timeout | undefined;
 
   /** @internal */
-  constructor(link: NetworkLink, target: NetworkTarget, allowHalfOpen: boolean) {
+  constructor(open: (listener: StreamListener) => OpenStream, allowHalfOpen: boolean) {
     super({ allowHalfOpen, readableHighWaterMark: PIECE_BYTES, writableHighWaterMark: PIECE_BYTES });
     // An open stream keeps Node's event loop alive, as an open socket does, over any transport.
     holdEventLoop(this);
@@ -59,7 +58,7 @@ export class GuestStream extends Duplex {
       ended: () => this.#end(),
       closed: (error) => this.#close(error),
     };
-    this.#stream = link.open(target, listener);
+    this.#stream = open(listener);
     this.#stream.opened.then(
       () => this.#connected(),
       (error) => this.destroy(error),

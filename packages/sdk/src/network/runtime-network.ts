@@ -185,7 +185,7 @@ export class RuntimeNetwork {
 
   #connect({ port, host, path, allowHalfOpen = false }: ConnectOptions): GuestStream {
     const { connection, runtime } = this.#access;
-    const stream = new GuestStream(connection.network, { runtime, port, host, path }, allowHalfOpen);
+    const stream = new GuestStream((listener) => connection.network.open({ runtime, port, host, path }, listener), allowHalfOpen);
     this.#streams.add(stream);
     stream.once('close', () => this.#streams.delete(stream));
     return stream;

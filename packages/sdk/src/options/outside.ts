@@ -2,7 +2,7 @@
 // `runtime.network`. The sidecar checks entries again, and checks what only the sidecar can check,
 // such as whether an address is public. Next: `outside/policy.ts`, the policy as a message.
 
-import { type Fault, hidden, isPlain, mapOf, matching, oneOf, type Rule, rule, whole } from './rule.js';
+import { CALLBACK, type Fault, hidden, isPlain, mapOf, matching, oneOf, type Rule, rule, whole } from './rule.js';
 import { known, type OptionTable, objectWith, required } from './table.js';
 
 /**
@@ -21,7 +21,21 @@ export interface NetworkHttpRule {
    * the secret NAME.
    */
   inject?: Readonly<Record<string, string>> | undefined;
+  /**
+   * A function of the app that responds to the requests. No connection to the host is opened, and
+   * the host is never looked up. All rules about a host have a function, or none has.
+   * @default the requests are sent to the host
+   */
+  handle?: RequestHandler | undefined;
+  /** Milliseconds until the head of the response of `handle`, 1 to 3,600,000. @default 30_000 */
+  handleTimeoutMs?: number | undefined;
 }
+
+/**
+ * Responds to a request of a program. The bodies of both are streams. `request.signal` aborts when
+ * the program has aborted the request, or the runtime has ended.
+ */
+export type RequestHandler = (request: Request) => Response | Promise<Response>;
 
 /** The authorities that TLS trusts. */
 export interface NetworkCa {
@@ -233,8 +247,21 @@ const HTTP_RULE: OptionTable<NetworkHttpRule> = {
   methods: bounded(METHOD, MAX_HTTP_LIST, 'a list of methods, such as GET'),
   paths: known(bounded(PATH, MAX_HTTP_LIST, 'a list of patterns of paths'), ['path']),
   inject: known(mapOf(HEADER, TEMPLATE, INJECT_EXPECTED), ['headers', 'transform']),
+  handle: known(CALLBACK, ['handler']),
+  handleTimeoutMs: whole(1, 3_600_000, 'milliseconds'),
 };
-const HTTP = bounded(objectWith(HTTP_RULE), MAX_ENTRIES, 'a list of rules: { host, methods?, paths?, inject? }');
+
+function handlerAlone({ inject, handle, handleTimeoutMs }: Readonly<Record<string, unknown>>): Fault | undefined {
+  if (handle === undefined && handleTimeoutMs !== undefined) {
+    return { path: ['handleTimeoutMs'], expected: 'nothing without `handle`', received: handleTimeoutMs };
+  }
+  if (handle === undefined || inject === undefined) return undefined;
+  const expected = 'nothing beside `handle`, because the app receives no values of secrets';
+  return { path: ['inject'], expected, received: inject };
+}
+
+const RULE_EXPECTED = 'a rule: { host, methods?, paths?, inject?, handle?, handleTimeoutMs? }';
+const HTTP = bounded(objectWith(HTTP_RULE, RULE_EXPECTED, handlerAlone), MAX_ENTRIES, `a list of rules, each ${RULE_EXPECTED}`);
 
 const MAX_AUTHORITIES = 64;
 const PEM = rule((value) => typeof value === 'string' && value.includes('-----BEGIN CERTIFICATE-----'), 'certificates in PEM');

@@ -6,11 +6,23 @@ import type {
   NetworkCa,
   NetworkChange,
   NetworkDns,
+  NetworkHttpRule,
   NetworkLimits,
   NetworkOptions,
   NetworkUpdateOptions,
 } from '../options/outside.js';
-import type { OutsideHost, OutsideOptions, OutsideSecret, OutsideUpdate, RuntimeId } from '../protocol/generated/messages.js';
+import type {
+  OutsideHost,
+  OutsideHttpRule,
+  OutsideOptions,
+  OutsideSecret,
+  OutsideUpdate,
+  RuntimeId,
+} from '../protocol/generated/messages.js';
+import { handlerNumber } from './handlers.js';
+
+/** Milliseconds until the head of the response of a function. */
+const DEFAULT_HANDLE_MS = 30_000;
 
 /** The field of a message for each field of the options. */
 const FIELDS = ['outside', 'allow', 'deny', 'private', 'http', 'localAddress', 'proxy'] as const;
@@ -20,6 +32,7 @@ export function wireOutside(options: NetworkOptions, secrets?: readonly OutsideS
   const wire: Record<string, unknown> = {};
   if (secrets !== undefined && secrets.length > 0) wire['secrets'] = secrets;
   for (const name of FIELDS) if (options[name] !== undefined) wire[name] = options[name];
+  if (options.http !== undefined) wire['http'] = options.http.map(wireRule);
   if (options.ca?.extra !== undefined) wire['authorities'] = options.ca.extra;
   const { servers, hosts } = options.dns ?? {};
   if (servers !== undefined) wire['dnsServers'] = servers;
@@ -27,6 +40,11 @@ export function wireOutside(options: NetworkOptions, secrets?: readonly OutsideS
   const limits = present(options.limits);
   if (limits !== undefined) wire['limits'] = limits;
   return wire as OutsideOptions;
+}
+
+function wireRule({ handle, handleTimeoutMs = DEFAULT_HANDLE_MS, ...rule }: NetworkHttpRule): OutsideHttpRule {
+  const handler = handle && { id: handlerNumber(handle), timeoutMs: handleTimeoutMs };
+  return { ...rule, handler } as OutsideHttpRule;
 }
 
 function wireHosts(hosts: NonNullable<NetworkDns['hosts']>): OutsideHost[] {

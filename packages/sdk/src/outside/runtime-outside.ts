@@ -22,6 +22,7 @@ import { entryOf, type NetworkEntry } from '../private-networks/handles.js';
 import type { NetworkMember } from '../protocol/generated/messages.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { EventListeners, type NetworkEvents } from './event-listeners.js';
+import { RuntimeHandlers } from './handlers.js';
 import { afterChange, inForce, wireUpdate } from './policy.js';
 
 /** The result of `check()`. */
@@ -63,6 +64,7 @@ export class OutsideNetwork {
   readonly #listeners: EventListeners;
   /** The connection of the sidecar, without the idle policy of the runtime. */
   readonly #home: SidecarConnection;
+  readonly #handlers: RuntimeHandlers;
   #options: NetworkOptions | undefined;
   /** The end of the last update. The next update is sent after that end. */
   #lastUpdate: Promise<unknown> = Promise.resolve();
@@ -72,6 +74,8 @@ export class OutsideNetwork {
     this.#access = access;
     this.#home = home;
     this.#options = initial && inForce(initial);
+    this.#handlers = new RuntimeHandlers(home, access.runtime);
+    this.#handlers.set(this.#options);
     this.#listeners = new EventListeners(access);
   }
 
@@ -96,8 +100,15 @@ export class OutsideNetwork {
     const copy = frozenCopy(change);
     const body = wireUpdate(runtime, copy, options);
     const updated = this.#lastUpdate.then(async () => {
-      await connection.request('outside.update', body);
-      this.#options = afterChange(this.get(), copy);
+      const next = afterChange(this.get(), copy);
+      // Requests of both policies arrive during the update.
+      this.#handlers.set(this.#options, next);
+      try {
+        await connection.request('outside.update', body);
+        this.#options = next;
+      } finally {
+        this.#handlers.set(this.#options);
+      }
     });
     this.#lastUpdate = updated.catch(() => {});
     return updated;
@@ -179,5 +190,18 @@ export class OutsideNetwork {
   /** Replaces all options, which the sidecar receives with the next resumption. @internal */
   replace(options: NetworkOptions): void {
     this.#options = inForce(options);
+    this.#handlers.set(this.#options);
+  }
+
+  /** Aborts the requests of a paused runtime that functions of the app handle. @internal */
+  abortRequests(): void {
+    this.#handlers.abort();
+  }
+
+  /**
+   * Aborts the requests that functions of the app handle. No function is called again. @internal
+   */
+  end(): void {
+    this.#handlers.end();
   }
 }

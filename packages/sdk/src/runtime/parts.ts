@@ -153,6 +153,7 @@ export class RuntimeParts {
    */
   dispose(): Promise<void> {
     this.secrets.end();
+    this.outside.end();
     this.#disposal ??= disposeRuntime(this.#provisioned, this.#usedNetwork);
     return this.#disposal;
   }

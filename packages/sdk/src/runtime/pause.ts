@@ -159,6 +159,7 @@ export class RuntimePause {
     const { lease, connection, runtime } = this.#parts.provisioned;
     const wire = await connection.request('runtime.pause', { runtime, timeoutMs, temporary });
     connection.dropCalls(runtime);
+    this.#parts.outside.abortRequests();
     const { Snapshot } = await import('../sidecar/snapshot.js');
     return new Snapshot(lease, wire);
   }

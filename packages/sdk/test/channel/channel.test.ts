@@ -211,6 +211,7 @@ const IGNORE: EventSubscriber = {
   permissionsPending: () => {},
   outsidePending: () => {},
   secretsWanted: () => {},
+  handlerWanted: () => {},
   streamData: () => {},
   streamCredit: () => {},
   streamEnd: () => {},

@@ -44,6 +44,7 @@ const EVENT_DECODERS: Record<string, Decoder> = {
   'host.cancel': decoders.hostCancel,
   'outside.pending': decoders.outsidePending,
   'secrets.wanted': decoders.inRuntime,
+  'handler.wanted': decoders.handlerRequest,
   'permissions.pending': decoders.permissionsPending,
   'limit.warning': decoders.limitWarning,
 };

@@ -10,6 +10,7 @@ import type {
   FileHandle,
   FileNames,
   FileStatus,
+  HandlerRequest,
   HostCall,
   HostCancel,
   InRuntime,
@@ -192,6 +193,14 @@ export function hostCancel(value: unknown, at: string): HostCancel {
   const map = fields(value, at);
   natural(map, at, 'runtime');
   return map as unknown as HostCancel;
+}
+
+/** Checks a `HandlerRequest`. */
+export function handlerRequest(value: unknown, at: string): HandlerRequest {
+  const map = fields(value, at);
+  natural(map, at, 'runtime');
+  natural(map, at, 'number');
+  return map as unknown as HandlerRequest;
 }
 
 /** Checks a `InRuntime`. */

@@ -417,6 +417,17 @@ export interface NetworkTarget {
   path?: string | undefined;
 }
 
+/**
+ * `handler.wanted` and `stream.handle`: a request out of a runtime, to which a function of the app
+ * responds.
+ */
+export interface HandlerRequest {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The number of the request in its runtime. */
+  number: number;
+}
+
 /** `stream.data` of the SDK. */
 export interface StreamWrite {
   /** The runtime. */
@@ -524,6 +535,19 @@ export interface OutsideHttpRule {
   paths?: readonly string[] | undefined;
   /** The headers that the edge process sets. `${NAME}` in a value is the value of a secret. */
   inject?: Readonly<Record<string, string>> | undefined;
+  /**
+   * The function of the app that responds to the requests. Omitted: the requests are sent to the
+   * host.
+   */
+  handler?: OutsideHandler | undefined;
+}
+
+/** A function of the app that responds to requests in place of their host. */
+export interface OutsideHandler {
+  /** The number of the function, which the head of each request names. */
+  id: number;
+  /** The time until the head of the response, in milliseconds. */
+  timeoutMs: number;
 }
 
 /** A secret without its value. */

@@ -55,6 +55,7 @@ import type {
   FileTree,
   FileWatch,
   FileWrite,
+  HandlerRequest,
   HostResult,
   InNetwork,
   InRuntime,
@@ -178,6 +179,11 @@ export interface Requests {
   'listener.list': { body: NetworkTarget; reply: Listeners };
   /** Waits until a program listens at the target. */
   'listener.wait': { body: NetworkTarget; reply: Listener };
+  /**
+   * Opens a connection to a request of `handler.wanted`. The bytes of both directions are a head
+   * and a body. If the request has ended, the connection is closed.
+   */
+  'stream.handle': { body: HandlerRequest; reply: void };
   /** Changes the policy of a runtime. After the reply, no byte moves that the new policy denies. */
   'outside.update': { body: OutsideUpdate; reply: void };
   /** Judges a URL, without a lookup and without a connection. */
@@ -323,6 +329,7 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'stream.open': { kind: 30, reply: done },
   'listener.list': { kind: 35, reply: listeners },
   'listener.wait': { kind: 36, reply: listener },
+  'stream.handle': { kind: 110, reply: done },
   'outside.update': { kind: 90, reply: done },
   'outside.check': { kind: 91, reply: outsideVerdict },
   'outside.flows': { kind: 92, reply: outsideFlowList },
@@ -395,4 +402,5 @@ export const EVENTS = {
   'limit.warning': 64,
   'outside.pending': 94,
   'secrets.wanted': 98,
+  'handler.wanted': 111,
 } as const;

@@ -43,12 +43,12 @@ pub use frames::{DATA_HEAD_BYTES, Decoder, Frame, Invalid, MAX_DATA_BYTES, MAX_F
 pub use message::{Message, Unencodable};
 pub use policy::{
     Change, DEFAULT_BYTES_PER_SECOND, DEFAULT_CONNECTING, DEFAULT_CONNECTIONS, DEFAULT_CONNECTS_BURST,
-    DEFAULT_CONNECTS_PER_SECOND, DnsHost, Existing, HttpRule, InjectedHeader, Limits, LimitsChange, Options, OptionsChange,
-    OutsideMode, SecretEntry, SigningEntry,
+    DEFAULT_CONNECTS_PER_SECOND, DnsHost, Existing, Handler, HttpRule, InjectedHeader, Limits, LimitsChange, Options,
+    OptionsChange, OutsideMode, SecretEntry, SigningEntry,
 };
 pub use secrets::{MAX_SEALED_BYTES, SEAL_INFO, SealedValue, SecretBytes, ValueState, decode_values, encode_values};
 pub use to_edge::{LookUpFamily, ToEdge};
 pub use to_sidecar::{FlowInfo, ToSidecar};
 
 /// The version of the link. Both sides are released together, so the versions must be equal.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;

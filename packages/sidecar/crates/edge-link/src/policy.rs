@@ -68,6 +68,18 @@ pub struct HttpRule {
     pub paths: Option<Vec<String>>,
     /// The headers that the edge sets. `${NAME}` in a value is the value of a secret.
     pub inject: Vec<InjectedHeader>,
+    /// The function of the app that responds to the requests. `None` means that the requests are
+    /// sent to the host.
+    pub handler: Option<Handler>,
+}
+
+/// A function of the app that responds to requests in place of their host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handler {
+    /// The number of the function, which the embedder has chosen.
+    pub id: u32,
+    /// The time until the head of the response, in milliseconds.
+    pub timeout_ms: u32,
 }
 
 /// A header that the edge sets.

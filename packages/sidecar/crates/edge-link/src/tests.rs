@@ -15,6 +15,7 @@ fn change() -> OptionsChange {
             methods: Some(vec!["GET".to_owned()]),
             paths: None,
             inject: vec![InjectedHeader { name: "authorization".to_owned(), value: "Bearer ${KEY}".to_owned() }],
+            handler: Some(Handler { id: 7, timeout_ms: 30_000 }),
         }]),
         secrets: Change::Replace(vec![SecretEntry {
             name: "KEY".to_owned(),
@@ -60,6 +61,7 @@ fn to_edge() -> Vec<ToEdge<'static>> {
         ToEdge::SecretsPut { runtime: 1, key: [7; 32], sealed: vec![1, 2] },
         ToEdge::TlsOpen { runtime: 1 },
         ToEdge::TlsAttach { runtime: 1, flow: 7 },
+        ToEdge::HandlerOpen { runtime: 1, number: 9 },
         ToEdge::Roots { pem: "-----BEGIN CERTIFICATE-----".to_owned() },
     ]
 }
@@ -85,6 +87,7 @@ fn to_sidecar() -> Vec<ToSidecar<'static>> {
         ToSidecar::End {},
         ToSidecar::Closed { failure: Some(failure) },
         ToSidecar::Closed { failure: None },
+        ToSidecar::HandlerWanted { runtime: 1, number: 9 },
         ToSidecar::Checked { decision: Decision::Refused(denied()) },
         ToSidecar::Checked { decision: Decision::Allowed { rule: rule.clone() } },
         ToSidecar::FlowList { flows: vec![flow], more: false },

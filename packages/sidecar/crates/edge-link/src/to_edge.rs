@@ -14,6 +14,7 @@
 //! | `Roots` | 0 | none |
 //! | `Connect` | flow | `Connected` or `Closed` |
 //! | `TlsOpen`, `TlsAttach` | flow | none, or `Closed` |
+//! | `HandlerOpen` | flow | none, or `Closed` |
 //! | `Data`, `Credit`, `End`, `Close` | flow | none |
 
 use crate::message::messages;
@@ -160,6 +161,16 @@ messages! {
         runtime: u64,
         /// The flow of the connection.
         flow: u32,
+    };
+    /// Opens a flow to the request that `HandlerWanted` has named. The flow is open at once. The
+    /// edge sends the head of the request and its body, and the embedder sends the head of the
+    /// response and its body (crate `edge`, `handled/mod.rs`). If the request has ended, `Closed`
+    /// follows.
+    40 HandlerOpen {
+        /// The runtime.
+        runtime: u64,
+        /// The number of the request.
+        number: u32,
     };
     /// The authorities that sessions trust if the guest passes none. Without the message, sessions
     /// trust the authorities of the system.

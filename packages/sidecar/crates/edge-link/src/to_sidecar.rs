@@ -100,6 +100,14 @@ messages! {
         /// of 4,096 events was full.
         lost: u64,
     };
+    /// A request waits for a function of the app. The sidecar replies with `HandlerOpen`. The id is
+    /// 0.
+    168 HandlerWanted {
+        /// The runtime.
+        runtime: u64,
+        /// The number of the request in its runtime.
+        number: u32,
+    };
     /// The reply to `SecretsKey`.
     156 SecretsKey {
         /// The public key (X25519).

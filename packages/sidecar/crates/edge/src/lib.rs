@@ -13,6 +13,7 @@
 mod describe;
 mod dns;
 mod flow;
+mod handled;
 mod http;
 mod interfaces;
 mod limits;

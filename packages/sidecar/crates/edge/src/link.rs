@@ -2,13 +2,14 @@
 
 use crate::dns::SingleFlight;
 use crate::flow::Flow;
+use crate::handled::{Authority, Stream};
 use crate::outgoing::Outgoing;
 use crate::runtime::Runtime;
 use crate::surroundings::Surroundings;
 use crate::tls::{Roots, TlsFlow, parse_roots};
 use coldframe_edge_link::{Failure, FailureKind, ToSidecar};
 use coldframe_egress::{HostNetwork, Nat64};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
@@ -36,6 +37,9 @@ pub struct Shared {
     /// The authorities that sessions of TLS trust if the guest passes none. `None` until the first
     /// session, because reading the system's authorities takes milliseconds.
     pub roots: RefCell<Option<Arc<Roots>>>,
+    /// The authority of sessions to names to whose requests the app responds. `None` in the cell if
+    /// the system has no random numbers.
+    authority: OnceCell<Option<Authority>>,
     /// The ids of flows that are in use.
     pub flows: RefCell<HashMap<u32, Slot>>,
     /// The ids of requests without a reply.
@@ -82,6 +86,11 @@ impl Shared {
         runtimes.iter().for_each(|runtime| runtime.set_host(HostNetwork::new(facts.clone())));
     }
 
+    /// Returns the authority of sessions to names to whose requests the app responds.
+    pub fn authority(&self) -> Option<&Authority> {
+        self.authority.get_or_init(Authority::new).as_ref()
+    }
+
     /// Returns the authorities that sessions trust if the guest passes none.
     pub fn roots(&self) -> Arc<Roots> {
         let read = || Arc::new(parse_roots([self.surroundings.borrow().authorities.as_str()]));
@@ -95,6 +104,8 @@ pub enum Slot {
     Open(Rc<Flow>),
     /// A session of TLS. The edge has not sent `Closed`.
     Tls(Rc<TlsFlow>),
+    /// A request to which the app responds. The edge has not sent `Closed`.
+    Handled(Rc<Stream>),
     /// The sidecar has not sent `Close`.
     Closed,
 }

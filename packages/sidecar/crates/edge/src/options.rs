@@ -4,7 +4,7 @@ use crate::describe;
 use crate::surroundings::DNS_PORT;
 use coldframe_edge_link as link;
 use coldframe_edge_link::{Failure, Options, OutsideMode};
-use coldframe_egress::{Change, EgressOptions, HttpRule, Name, Outside, PolicyChange};
+use coldframe_egress::{Change, EgressOptions, Handler, HttpRule, Name, Outside, PolicyChange};
 use coldframe_secrets::{Place, Template};
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -82,6 +82,7 @@ fn http(options: &Options) -> Vec<HttpRule> {
         methods: rule.methods.clone(),
         paths: rule.paths.clone(),
         inject: rule.inject.iter().map(|header| (header.name.to_ascii_lowercase(), header.value.clone())).collect(),
+        handler: rule.handler.map(|handler| Handler { id: handler.id, timeout_ms: handler.timeout_ms }),
     };
     options.http.iter().map(rule).collect()
 }

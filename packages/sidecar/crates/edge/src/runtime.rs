@@ -7,6 +7,7 @@
 use crate::describe;
 use crate::dns::{Cache, Queried, Resolution, SingleFlight};
 use crate::flow::Flow;
+use crate::handled::{Names, Requests};
 use crate::limits::{ByteRate, FailedPeers};
 use crate::link::Shared;
 use crate::options::{self, DnsOptions};
@@ -57,6 +58,8 @@ pub struct Runtime {
     pub querying: SingleFlight<(Name, u16), Queried>,
     /// The arrival of the values of secrets.
     pub arrival: Arrival,
+    /// The requests to which functions of the app respond.
+    pub requests: Requests,
     work: RefCell<Inbox>,
 }
 
@@ -69,6 +72,8 @@ pub struct State {
     pub route: Rc<Route>,
     /// The pins of names to addresses.
     pub pins: PinSet,
+    /// The addresses of names to whose requests the app responds.
+    pub handled: Names,
     /// The addresses of names.
     pub cache: Cache,
     budgets: LookupBudgets,
@@ -124,6 +129,7 @@ impl Runtime {
             dns,
             route,
             pins: PinSet::default(),
+            handled: Names::default(),
             cache: Cache::default(),
             budgets: LookupBudgets::default(),
             connects: connects(&limits, now),
@@ -151,6 +157,7 @@ impl Runtime {
             resolving: SingleFlight::default(),
             querying: SingleFlight::default(),
             arrival: Arrival::default(),
+            requests: Requests::default(),
             work: RefCell::default(),
         });
         tokio::task::spawn_local(this.clone().run());

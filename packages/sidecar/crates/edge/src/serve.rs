@@ -6,6 +6,7 @@
 use crate::describe;
 use crate::dns;
 use crate::flow::Flow;
+use crate::handled::Stream;
 use crate::interfaces::Interfaces;
 use crate::link::{MAX_FLOWS, Request, Shared, Slot};
 use crate::runtime::{MAX_LOOK_UPS, MAX_SESSIONS, Runtime};
@@ -216,11 +217,16 @@ impl Link {
                 Ok(())
             }
             ToEdge::Hello { version } => Err(LinkFault::Version(version)),
-            ToEdge::Data(bytes) => self.with_flow(id, |flow| flow.data(bytes), |session| session.data(bytes)),
-            ToEdge::Credit { bytes } => self.with_flow(id, |flow| flow.credit(bytes), |session| session.credit(bytes)),
-            ToEdge::End {} => self.with_flow(id, Flow::end, TlsFlow::end),
+            ToEdge::Data(bytes) => {
+                self.with_flow(id, |flow| flow.data(bytes), |session| session.data(bytes), |one| one.data(bytes))
+            }
+            ToEdge::Credit { bytes } => {
+                self.with_flow(id, |flow| flow.credit(bytes), |session| session.credit(bytes), |one| one.credit(bytes))
+            }
+            ToEdge::End {} => self.with_flow(id, Flow::end, TlsFlow::end, Stream::end),
             ToEdge::Close { reset } => self.close(id, reset),
             ToEdge::Connect { runtime, peer } => self.connect(id, runtime, peer),
+            ToEdge::HandlerOpen { runtime, number } => self.open_handled(id, runtime, number),
             ToEdge::TlsOpen { runtime } => self.open_tls(id, runtime, None),
             ToEdge::TlsAttach { runtime, flow } => self.open_tls(id, runtime, Some(flow)),
             ToEdge::Roots { pem } => {
@@ -400,17 +406,44 @@ impl Link {
         Ok(())
     }
 
+    /// Opens a flow to a request to which the app responds.
+    fn open_handled(&self, id: u32, runtime: u64, number: u32) -> Result<(), LinkFault> {
+        let mut flows = self.shared.flows.borrow_mut();
+        if flows.contains_key(&id) || flows.len() >= MAX_FLOWS {
+            return Err(LinkFault::Rules("a flow with a free id"));
+        }
+        let runtime = self.shared.runtime(runtime);
+        let stream = runtime.as_ref().map(|runtime| Stream::new(id, runtime));
+        let opened = runtime.zip(stream).filter(|(runtime, stream)| runtime.requests.pass(number, stream.clone()));
+        match opened {
+            Some((_, stream)) => {
+                flows.insert(id, Slot::Handled(stream));
+            }
+            None => {
+                // The request has ended, and the sidecar does not know yet.
+                flows.insert(id, Slot::Closed);
+                self.shared.out.send(id, &ToSidecar::Closed { failure: Some(describe::errno(libc::ECONNRESET)) });
+            }
+        }
+        Ok(())
+    }
+
     fn with_flow(
         &self,
         id: u32,
         call: impl FnOnce(&Flow) -> Result<(), LinkFault>,
         call_session: impl FnOnce(&TlsFlow) -> Result<(), LinkFault>,
+        call_handled: impl FnOnce(&Stream) -> Result<(), LinkFault>,
     ) -> Result<(), LinkFault> {
         let flow = match self.shared.flows.borrow().get(&id) {
             Some(Slot::Open(flow)) => flow.clone(),
             Some(Slot::Tls(session)) => {
                 let session = session.clone();
                 return call_session(&session);
+            }
+            Some(Slot::Handled(stream)) => {
+                let stream = stream.clone();
+                return call_handled(&stream);
             }
             Some(Slot::Closed) => return Ok(()),
             None => return Err(LinkFault::Rules("a flow that is in use")),
@@ -427,6 +460,11 @@ impl Link {
                     let session = session.clone();
                     drop(flows);
                     return session.close();
+                }
+                Some(Slot::Handled(stream)) => {
+                    let stream = stream.clone();
+                    drop(flows);
+                    return stream.close();
                 }
                 Some(Slot::Closed) => {
                     flows.remove(&id);

@@ -111,6 +111,11 @@ impl PolicyCell {
 
     /// Returns whether a connection must be judged again before its next byte.
     pub fn needs_recheck(&self, admission: &Admission) -> bool {
-        admission.generation().0 < self.recheck_from.load(Ordering::Acquire)
+        self.is_outdated(admission.generation())
+    }
+
+    /// Returns whether a connection that this generation has admitted must be judged again.
+    pub fn is_outdated(&self, generation: Generation) -> bool {
+        generation.0 < self.recheck_from.load(Ordering::Acquire)
     }
 }

@@ -65,6 +65,10 @@ pub enum Fault {
     PathStars,
     /// a list of at least one entry
     EmptyList,
+    /// either inject or handle, because the app receives no values of secrets
+    InjectAndHandle,
+    /// either handle in all rules about the host, or in none
+    SomeHandled,
     /// {address} as an own entry with its port, because a wider entry does not open a metadata
     /// service
     CoversMetadata {

@@ -53,7 +53,7 @@ pub use entry::List;
 pub use family::Family;
 pub use host_network::{HostFacts, HostNetwork};
 pub use http::{
-    Chunks, Framing, HeadEnd, HeadFault, HttpRule, JudgedRequest, MAX_FIELDS, MAX_HEAD_BYTES, MAX_INJECTED, MAX_METHODS,
+    Chunks, Framing, Handler, HeadEnd, HeadFault, HttpRule, JudgedRequest, MAX_FIELDS, MAX_HEAD_BYTES, MAX_INJECTED, MAX_METHODS,
     MAX_PATH_BYTES, MAX_PATHS, REFUSED_METHODS, RequestHead, RequestPath, check_head,
 };
 pub use invalid_entry::{Fault, InvalidEntry};

@@ -240,6 +240,21 @@ impl Policy {
         }
     }
 
+    /// Returns whether the app responds to the requests to a name. Such a name has no address
+    /// outside, and is never looked up.
+    pub fn is_handled(&self, name: &Name) -> bool {
+        self.http.is_handled(name)
+    }
+
+    /// Judges a connection to a port of a name whose requests the app handles. Refuses a port
+    /// without such a rule.
+    pub fn judge_handled(&self, name: &Name, port: u16) -> Decision {
+        let decision = self.judge_name(name, port);
+        let rules = self.http_rules(name, port);
+        let is_handled = !rules.is_empty() && rules.iter().all(|rule| rule.handler.is_some());
+        if decision.is_allowed() && !is_handled { Decision::refused(Reason::NotAllowed) } else { decision }
+    }
+
     /// Returns the rules about HTTP that apply to a port of a name. An empty list means that
     /// requests to the name are not judged.
     pub fn http_rules(&self, name: &Name, port: u16) -> Vec<&HttpRule> {

@@ -22,6 +22,10 @@ pub trait Embedder: Send + Sync {
     fn network(&self, _id: ConnectionId, _event: NetworkEvent) {}
     /// Reports that the edge process needs the values of the runtime's secrets.
     fn secrets_wanted(&self) {}
+    /// Reports that a request out of the runtime waits for a function of the embedder. The embedder
+    /// opens a connection to the request with its number, under an id of its own. Events of the
+    /// connection arrive as [`Embedder::network`].
+    fn handler_wanted(&self, _number: u32) {}
 }
 
 /// A request of a program to the embedder.

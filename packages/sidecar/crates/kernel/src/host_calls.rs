@@ -18,11 +18,11 @@
 use super::Kernel;
 use super::operations::Operations;
 use crate::caller::{Blocked, Caller};
-use crate::embedder::{Embedder, HostAnswer, HostCall, HostFailure};
+use crate::embedder::{Embedder, HostAnswer, HostCall, HostFailure, NetworkEvent};
 use crate::ids::OperationId;
 use crate::usage::{Charge, Footprint, Resource, fitted};
 use coldframe_error::Errno;
-use coldframe_ids::{HostCallId, Pid};
+use coldframe_ids::{ConnectionId, HostCallId, Pid};
 use coldframe_panics::runtime::Mutex;
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -171,6 +171,20 @@ impl HostCalls {
     pub fn secrets_wanted(&self) {
         if let Some(embedder) = self.embedder.get() {
             embedder.secrets_wanted();
+        }
+    }
+
+    /// Reports to the embedder that a request waits for one of its functions.
+    pub fn handler_wanted(&self, number: u32) {
+        if let Some(embedder) = self.embedder.get() {
+            embedder.handler_wanted(number);
+        }
+    }
+
+    /// Passes an event of a connection to such a request to the embedder.
+    pub fn network(&self, id: ConnectionId, event: NetworkEvent) {
+        if let Some(embedder) = self.embedder.get() {
+            embedder.network(id, event);
         }
     }
 

@@ -63,6 +63,11 @@ impl Embedder for EventSender {
         self.outlet.send(Message::event(Kind::SecretsWanted, 0, &body, 32));
     }
 
+    fn handler_wanted(&self, number: u32) {
+        let body = messages::HandlerRequest { runtime: self.runtime, number };
+        self.outlet.send(Message::event(Kind::HandlerWanted, 0, &body, 32));
+    }
+
     fn cancel(&self, id: HostCallId) {
         self.outlet.send(Message::event(Kind::HostCancel, id.get(), &HostCancel { runtime: self.runtime }, 32));
     }

@@ -6,7 +6,9 @@ use coldframe_core as core;
 use coldframe_core::{Error, ListenerEntry, Network, NetworkEvent, Target};
 use coldframe_ids::{ConnectionId, RequestId, RuntimeId};
 use coldframe_protocol::Kind;
-use coldframe_protocol::messages::{Credit, Empty, Listener, Listeners, NetworkRequest, NetworkTarget, StreamClosed, StreamData};
+use coldframe_protocol::messages::{
+    Credit, Empty, HandlerRequest, Listener, Listeners, NetworkRequest, NetworkTarget, StreamClosed, StreamData,
+};
 
 use crate::convert;
 use crate::message::Message;
@@ -32,6 +34,12 @@ impl Session {
                         Ok(Some(reply.done()))
                     },
                 ));
+            }
+            NetworkRequest::StreamHandle(HandlerRequest { runtime, number }) => {
+                return Ok(self.on_network(id.request()?, runtime, (false, may_run_here), move |network, reply| {
+                    network.handle(id.connection(), number)?;
+                    Ok(Some(reply.done()))
+                }));
             }
             NetworkRequest::ListenerList(list) => {
                 let all = list.port.is_none() && list.host.is_none() && list.path.is_none();

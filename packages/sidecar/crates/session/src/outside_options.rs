@@ -79,6 +79,7 @@ fn http_rule(rule: &OutsideHttpRule<'_>) -> core::HttpRule {
         methods: texts(rule.methods.as_deref()),
         paths: texts(rule.paths.as_deref()),
         inject: rule.inject.iter().flat_map(|pairs| &pairs.0).map(header).collect(),
+        handler: rule.handler.as_ref().map(|handler| core::Handler { id: handler.id, timeout_ms: handler.timeout_ms }),
     }
 }
 

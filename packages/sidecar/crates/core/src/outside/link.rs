@@ -13,6 +13,7 @@ use coldframe_edge_link::{
     Decision, Decoder, FlowInfo, Frame, Invalid, MAX_DATA_BYTES, Message, ToEdge, ToSidecar, Unencodable, VERSION,
 };
 use coldframe_error::{Errno, Error};
+use coldframe_ids::ConnectionId;
 use coldframe_kernel::{FlowId, LookUpAnswer, LookUpId, OutsideEvent};
 use coldframe_panics::process::Mutex;
 use coldframe_sys::EdgeProcess;
@@ -53,9 +54,18 @@ struct Tables {
 
 struct Flow {
     target: Arc<RuntimeOutside>,
-    flow: FlowId,
+    flow: FlowEnd,
     /// Whether `Close` has been sent. Only the edge's `Closed` is missing then.
     is_closed: bool,
+}
+
+/// The end of a flow on this side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FlowEnd {
+    /// A flow of the runtime's kernel.
+    Kernel(FlowId),
+    /// A connection of the embedder, which responds to a request.
+    Embedder(ConnectionId),
 }
 
 /// A request that the edge has not answered.
@@ -176,7 +186,7 @@ impl Link {
     }
 
     /// Opens a flow. Returns its id, or `None` if the link has ended.
-    pub fn open(&self, target: &Arc<RuntimeOutside>, flow: FlowId, message: &ToEdge<'_>) -> Option<u32> {
+    pub fn open(&self, target: &Arc<RuntimeOutside>, flow: FlowEnd, message: &ToEdge<'_>) -> Option<u32> {
         let mut tables = self.tables.lock();
         if tables.ended.is_some() {
             return None;
@@ -294,6 +304,12 @@ impl Link {
                 let target = self.tables.lock().runtimes.get(&runtime).cloned();
                 if let Some(target) = target {
                     target.secrets_wanted();
+                }
+            }
+            ToSidecar::HandlerWanted { runtime, number } => {
+                let target = self.tables.lock().runtimes.get(&runtime).cloned();
+                if let Some(target) = target {
+                    target.handler_wanted(number);
                 }
             }
             ToSidecar::FlowList { flows, more } => self.listed(id, flows, more)?,

@@ -2,7 +2,7 @@
 
 use super::link::unencodable;
 use coldframe_edge_link::{DnsHost, Limits, Message, Options, OutsideMode, ToEdge};
-use coldframe_egress::{EgressOptions, HttpRule, Name, Outside, Policy, Proxy, loopback_entries};
+use coldframe_egress::{EgressOptions, Handler, HttpRule, Name, Outside, Policy, Proxy, loopback_entries};
 use coldframe_error::Error;
 use coldframe_secrets::{Absence, Host, Place, Placeholder, Secret, SecretTable, Signing, Template};
 use std::collections::HashSet;
@@ -35,6 +35,7 @@ pub(crate) fn validate(options: &Options) -> Result<(), Error> {
         methods: rule.methods.clone(),
         paths: rule.paths.clone(),
         inject: rule.inject.iter().map(|header| (header.name.clone(), header.value.clone())).collect(),
+        handler: rule.handler.map(|handler| Handler { id: handler.id, timeout_ms: handler.timeout_ms }),
     });
     let http = http.collect();
     Policy::compile(EgressOptions { outside, allow, deny, private, http })?;

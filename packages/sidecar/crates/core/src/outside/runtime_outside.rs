@@ -5,7 +5,8 @@
 
 use super::edge::Edge;
 use super::events::{EventQueue, OutsideEvents, OutsideListener};
-use super::link::{Link, Request};
+use super::handled::HandledConnections;
+use super::link::{FlowEnd, Link, Request};
 use super::options::validate;
 use super::secrets::keep_placeholders;
 use super::{Done, SecretsKey, convert};
@@ -31,23 +32,25 @@ pub(crate) trait Owner: Send + Sync {
 pub(crate) struct RuntimeOutside {
     edge: Arc<Edge>,
     /// The runtime's number in the link.
-    runtime: u64,
+    pub(super) runtime: u64,
     owner: Weak<dyn Owner>,
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
     events: EventQueue,
-    this: Weak<Self>,
+    pub(super) this: Weak<Self>,
 }
 
-struct State {
+pub(super) struct State {
     options: Options,
     /// The addresses of the host machine's loopback that the options open.
     loopback: HashSet<SocketAddr>,
     /// Whether events are recorded.
     is_watched: bool,
     /// The link whose edge process has the options.
-    link: Option<Arc<Link>>,
+    pub(super) link: Option<Arc<Link>>,
     /// The ids of the open flows in the link.
     flows: HashMap<FlowId, (Arc<Link>, u32)>,
+    /// The connections of the embedder to requests.
+    pub(super) handled: HandledConnections,
     has_ended: bool,
 }
 
@@ -55,7 +58,8 @@ impl RuntimeOutside {
     /// Makes the outside of a runtime with validated options. No edge process is started.
     pub fn new(edge: Arc<Edge>, runtime: u64, owner: Weak<dyn Owner>, options: Options) -> Arc<Self> {
         let loopback = loopback_of(&options);
-        let state = State { options, loopback, is_watched: false, link: None, flows: HashMap::new(), has_ended: false };
+        let (flows, handled) = (HashMap::new(), HandledConnections::new());
+        let state = State { options, loopback, is_watched: false, link: None, flows, handled, has_ended: false };
         Arc::new_cyclic(|this| Self {
             edge,
             runtime,
@@ -148,8 +152,13 @@ impl RuntimeOutside {
 
     /// Reports to the embedder that the edge process needs the values of the secrets.
     pub(super) fn secrets_wanted(&self) {
+        self.notify_embedder(|kernel| kernel.host_calls.secrets_wanted());
+    }
+
+    /// Passes a notice to the embedder. Not to be called by the kernel's own call.
+    pub(super) fn notify_embedder(&self, mut notice: impl FnMut(&Kernel)) {
         if let Some(owner) = self.owner.upgrade() {
-            owner.notify(&mut |kernel| kernel.host_calls.secrets_wanted());
+            owner.notify(&mut notice);
         }
     }
 
@@ -219,8 +228,12 @@ impl RuntimeOutside {
         self.events.push(event, lost);
     }
 
-    /// Passes an event of a flow to the kernel. Not to be called by the kernel's own call.
-    pub(super) fn pass(&self, flow: FlowId, event: OutsideEvent<'_>) {
+    /// Passes an event of a flow to its end. Not to be called by the kernel's own call.
+    pub(super) fn pass(&self, flow: FlowEnd, event: OutsideEvent<'_>) {
+        let flow = match flow {
+            FlowEnd::Kernel(flow) => flow,
+            FlowEnd::Embedder(id) => return self.pass_to_embedder(id, event),
+        };
         let Some(owner) = self.owner.upgrade() else { return };
         let mut event = Some(event);
         owner.notify(&mut |kernel| {
@@ -242,7 +255,9 @@ impl RuntimeOutside {
     }
 
     /// Removes a flow that the edge has closed.
-    pub(super) fn forget(&self, flow: FlowId, id: u32) {
+    pub(super) fn forget(&self, flow: FlowEnd, id: u32) {
+        // The event of the end removes a connection of the embedder.
+        let FlowEnd::Kernel(flow) = flow else { return };
         let mut state = self.state.lock();
         if state.flows.get(&flow).is_some_and(|(_, present)| *present == id) {
             state.flows.remove(&flow);
@@ -271,7 +286,7 @@ impl RuntimeOutside {
     fn begin(&self, flow: FlowId, message: &ToEdge<'_>) {
         let mut state = self.state.lock();
         let link = self.link_of(&mut state);
-        let id = link.as_ref().zip(self.this.upgrade()).and_then(|(link, this)| link.open(&this, flow, message));
+        let id = link.as_ref().zip(self.this.upgrade()).and_then(|(link, this)| link.open(&this, FlowEnd::Kernel(flow), message));
         match (link, id) {
             (Some(link), Some(id)) => {
                 state.flows.insert(flow, (link, id));
@@ -279,7 +294,7 @@ impl RuntimeOutside {
             _ => {
                 drop(state);
                 let failure = convert::errno(Errno::ENETDOWN, "the process for outside connections cannot be started");
-                self.later(move |this| this.pass(flow, OutsideEvent::Closed(Some(failure))));
+                self.later(move |this| this.pass(FlowEnd::Kernel(flow), OutsideEvent::Closed(Some(failure))));
             }
         }
     }
@@ -334,7 +349,7 @@ impl Outside for RuntimeOutside {
         let found = state.flows.get(&connection).cloned();
         let opened = found.zip(self.this.upgrade()).and_then(|((link, flow), this)| {
             let message = ToEdge::TlsAttach { runtime: self.runtime, flow };
-            link.open(&this, session, &message).map(|id| (link, id))
+            link.open(&this, FlowEnd::Kernel(session), &message).map(|id| (link, id))
         });
         match opened {
             Some(opened) => {
@@ -343,7 +358,7 @@ impl Outside for RuntimeOutside {
             None => {
                 drop(state);
                 let failure = convert::errno(Errno::ECONNRESET, "the connection has ended");
-                self.later(move |this| this.pass(session, OutsideEvent::Closed(Some(failure))));
+                self.later(move |this| this.pass(FlowEnd::Kernel(session), OutsideEvent::Closed(Some(failure))));
             }
         }
     }

@@ -6,6 +6,7 @@
 //! before the call arrived. Next: `embedder.rs`.
 
 use super::{Inner, Runtime};
+use crate::outside::RuntimeOutside;
 use coldframe_error::Error;
 use coldframe_ids::ConnectionId;
 use coldframe_kernel::{ListenerEntry, Target};
@@ -34,25 +35,49 @@ impl Network {
         self.inner.kernel().connect_inbound(id, target)
     }
 
+    /// Opens a connection to the request out of the runtime that
+    /// [`crate::Embedder::handler_wanted`] has named. If the request has ended, the connection is
+    /// closed.
+    pub fn handle(&self, id: ConnectionId, number: u32) -> Result<(), Error> {
+        self.alive()?;
+        match self.inner.outside.get() {
+            Some(outside) => outside.open_handled(id, number),
+            None => Err(Error::EdgeEnded { reason: "no process has the runtime".to_owned() }),
+        }
+    }
+
+    /// Calls `call` with the connections to requests. Returns whether one of them is meant.
+    fn is_handled(&self, call: impl FnOnce(&RuntimeOutside) -> bool) -> bool {
+        self.inner.outside.get().is_some_and(|outside| call(outside))
+    }
+
     /// Writes to a connection. A write that exceeds the credit closes the connection with an error.
     pub fn write(&self, id: ConnectionId, bytes: &[u8]) {
-        self.inner.kernel().sockets.inbound_write(id, bytes, false);
+        if !self.is_handled(|outside| outside.write_handled(id, bytes, false)) {
+            self.inner.kernel().sockets.inbound_write(id, bytes, false);
+        }
     }
 
     /// Ends the embedder's direction of a connection.
     pub fn end(&self, id: ConnectionId) {
-        self.inner.kernel().sockets.inbound_write(id, &[], true);
+        if !self.is_handled(|outside| outside.write_handled(id, &[], true)) {
+            self.inner.kernel().sockets.inbound_write(id, &[], true);
+        }
     }
 
     /// Adds credit: the embedder has read `bytes`.
     pub fn credit(&self, id: ConnectionId, bytes: u64) {
-        self.inner.kernel().sockets.inbound_credit(id, bytes);
+        if !self.is_handled(|outside| outside.credit_handled(id, bytes)) {
+            self.inner.kernel().sockets.inbound_credit(id, bytes);
+        }
     }
 
     /// Closes a connection. No further events of the connection are sent. With `reset`, the guest
     /// receives a reset instead of the end.
     pub fn close(&self, id: ConnectionId, reset: bool) {
-        self.inner.kernel().sockets.inbound_close(id, reset);
+        if !self.is_handled(|outside| outside.close_handled(id)) {
+            self.inner.kernel().sockets.inbound_close(id, reset);
+        }
     }
 
     /// Returns the listeners. With a target, returns the listener that a connection would reach.

@@ -31,6 +31,7 @@ pub async fn look_up(runtime: &Runtime, text: &str, family: LookUpFamily) -> Res
     }
     let families = runtime.families(family);
     let result = match fixed {
+        _ if current.policy().is_handled(&name) => handled(runtime, &name, family).map(|address| (vec![address], true)),
         Some(addresses) => pin_fixed(runtime, &name, &addresses, family).map(|addresses| (addresses, true)),
         None => resolve_all(runtime, &name, families).await,
     };
@@ -47,6 +48,15 @@ pub enum Failed {
     NotPublic(Decision),
     /// A limit is reached.
     Limit(&'static str),
+}
+
+/// Returns the address of a name to whose requests the app responds.
+fn handled(runtime: &Runtime, name: &Name, family: LookUpFamily) -> Result<IpAddr, Failed> {
+    if family == LookUpFamily::V6 {
+        return Err(Failed::Code("ENOTFOUND"));
+    }
+    let address = runtime.state.borrow_mut().handled.address_of(name);
+    address.map(IpAddr::from).ok_or(Failed::Limit("handledNames"))
 }
 
 fn pin_fixed(runtime: &Runtime, name: &Name, addresses: &[IpAddr], family: LookUpFamily) -> Result<Vec<IpAddr>, Failed> {

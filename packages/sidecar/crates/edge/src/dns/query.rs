@@ -12,6 +12,9 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+/// The time to live of the address of a name to whose requests the app responds, in seconds.
+const HANDLED_TTL: u32 = 60;
+
 /// The response of a query, judged.
 #[derive(Clone)]
 pub struct Found {
@@ -61,6 +64,9 @@ pub async fn query(runtime: &Runtime, text: &str, record_type: u16) -> Result<St
 
 async fn find(runtime: &Runtime, name: &Name, record_type: RecordType) -> Queried {
     let current = runtime.cell.current();
+    if current.policy().is_handled(name) {
+        return handled(runtime, name, record_type);
+    }
     runtime.take_query(&current, name, Instant::now()).map_err(|limit| Failed::Limit(limit.as_str()))?;
     let servers = runtime.servers();
     let judge = |id, message: &_| {
@@ -78,6 +84,16 @@ async fn find(runtime: &Runtime, name: &Name, record_type: RecordType) -> Querie
         pin(runtime, name, family, &resolved)?;
     }
     Ok(found)
+}
+
+/// Returns the only record of a name to whose requests the app responds: its address.
+fn handled(runtime: &Runtime, name: &Name, record_type: RecordType) -> Queried {
+    if record_type != RecordType::A {
+        return Err(Failed::Code("ENODATA"));
+    }
+    let address = runtime.state.borrow_mut().handled.address_of(name).ok_or(Failed::Limit("handledNames"))?;
+    let json = serde_json::json!([{ "address": address.to_string(), "ttl": HANDLED_TTL }]).to_string();
+    Ok(Found { json: json.into(), addresses: vec![(address.into(), HANDLED_TTL)] })
 }
 
 fn address(record: &Record) -> Option<(IpAddr, u32)> {

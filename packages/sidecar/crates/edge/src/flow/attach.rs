@@ -9,7 +9,7 @@ use crate::http::{self, Binding};
 use crate::limits::{DOWN, UP};
 use crate::runtime::Runtime;
 use crate::serve::LinkFault;
-use crate::tls::TlsFlow;
+use crate::tls::{Socket, TlsFlow};
 use coldframe_edge_link::{CloseReason, Denied, Failure, ToSidecar};
 use coldframe_egress::{Name, judge_server_name};
 use std::rc::Rc;
@@ -41,12 +41,18 @@ impl Flow {
     }
 
     /// Passes the socket to the session. Fails if an HTTP filter has the socket.
-    pub(super) fn hand_over(inner: &mut Inner) -> Result<(), Stop> {
+    pub(super) fn hand_over(&self, inner: &mut Inner) -> Result<(), Stop> {
         let Some(session) = inner.session.clone() else { return Ok(()) };
         match inner.stream.take() {
             Some(Peer::Socket(socket)) => {
                 inner.first = None;
-                session.set_socket(socket);
+                session.set_socket(Socket::Tcp(socket));
+                Ok(())
+            }
+            Some(Peer::Handled(_)) => {
+                inner.first = None;
+                let server = inner.local_server(self).ok_or_else(|| Stop::Failed(std::io::ErrorKind::Other.into()))?;
+                session.set_socket(server);
                 Ok(())
             }
             Some(filter @ Peer::Filter(_)) => {
@@ -123,8 +129,8 @@ impl Flow {
 
     /// Makes the facts of a session over the connection, for the HTTP filter.
     pub fn filter_context(&self, name: Name) -> http::Context {
-        let peer = self.inner.borrow().address(self);
-        http::Context::tls(self.runtime.clone(), self.id, peer, name)
+        let inner = self.inner.borrow();
+        http::Context::tls(self.runtime.clone(), self.id, inner.address(self), name, inner.handled.is_some())
     }
 
     /// Ends the session of a flow that ends. Returns whether the flow had a session.

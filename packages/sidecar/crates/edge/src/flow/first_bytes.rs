@@ -66,10 +66,18 @@ impl Flow {
     }
 
     fn start_filter(&self, inner: &mut Inner) {
-        let Some(Peer::Socket(socket)) = inner.stream.take() else { return };
         let checked = inner.admission.map_or(self.peer, |admission| admission.peer().address());
+        let context = http::Context::plain(self.runtime.clone(), self.id, checked, inner.handled.is_some());
         let (near, far) = tokio::io::duplex(FILTER_PIPE);
-        inner.stream = Some(Peer::Filter(near));
-        inner.filter = Some(Box::pin(http::run(http::Context::plain(self.runtime.clone(), self.id, checked), far, socket)));
+        let peer = inner.stream.replace(Peer::Filter(near));
+        inner.filter = match peer {
+            Some(Peer::Socket(socket)) => Some(Box::pin(http::run(context, far, socket))),
+            Some(Peer::Handled(_)) => Some(Box::pin(async move {
+                // No request is sent to a peer. The far end of the pipe must stay open.
+                let (peer, _open) = tokio::io::duplex(1);
+                http::run(context, far, peer).await
+            })),
+            Some(Peer::Filter(_)) | None => None,
+        };
     }
 }

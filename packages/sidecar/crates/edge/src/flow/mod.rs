@@ -10,6 +10,7 @@
 
 mod attach;
 mod first_bytes;
+mod handled;
 mod open;
 mod peer;
 mod pump;
@@ -23,8 +24,9 @@ use crate::tls::TlsFlow;
 pub use attach::seen_by_session;
 use coldframe_edge_link::window::{ReceiveWindow, SendWindow};
 use coldframe_edge_link::{CloseReason, Denied, Event, Failure, FlowInfo, Refused, ToSidecar};
-use coldframe_egress::{Admission, Name, judge_again};
+use coldframe_egress::{Admission, Name, RuleId, judge_again};
 use first_bytes::FirstBytes;
+use handled::Handled;
 use open::FilterRun;
 use peer::Peer;
 pub use pump::{FLUSH_TIME, Stop, pace};
@@ -66,6 +68,8 @@ struct Inner {
     lingers: bool,
     established: Option<Instant>,
     admission: Option<Admission>,
+    /// The name to whose requests the app responds. Such a flow has no socket and no admission.
+    handled: Option<Handled>,
     host: Option<Name>,
     /// Whether the pins of the address are held.
     holds_pins: bool,
@@ -191,6 +195,9 @@ impl Flow {
     /// Judges the flow again after an update of the policy, if the update asks for that.
     pub fn judge_again(&self, now: Instant) {
         let mut inner = self.inner.borrow_mut();
+        if inner.handled.is_some() {
+            return self.judge_handled_again(&mut inner);
+        }
         // A flow without an admission is judged by the new policy later.
         let Some(admission) = inner.admission.filter(|admission| self.runtime.cell.needs_recheck(admission)) else { return };
         let current = self.runtime.cell.current();
@@ -198,23 +205,27 @@ impl Flow {
         match judged {
             Ok(admission) => {
                 inner.admission = Some(admission);
-                let peer = admission.peer().address();
-                if let Err(denied) = self.judge_name_again(&inner) {
-                    return self.refuse(&mut inner, denied);
-                }
-                let is_tls = inner.server_name.is_some();
-                let binding = Binding::of(&current, &self.runtime.state.borrow(), peer, is_tls);
-                if inner.established.is_some() && !inner.binding.may_become(&binding) {
-                    // Half of a stream would have passed the former rules, or had a removed secret.
-                    let host = inner.host.as_ref().map(|host| host.as_str().to_owned());
-                    let denied = Denied { reason: "rules-changed".to_owned(), rule: None, host, detail: None };
-                    self.refuse(&mut inner, denied);
-                }
+                self.judge_rules_again(&mut inner, admission.peer().address());
             }
             Err(refused) => {
                 let denied = describe::denied(current.policy(), &refused, inner.host.as_ref());
                 self.refuse(&mut inner, denied);
             }
+        }
+    }
+
+    /// Judges the name of the server and the rules about HTTP again.
+    fn judge_rules_again(&self, inner: &mut Inner, peer: SocketAddr) {
+        if let Err(denied) = self.judge_name_again(inner) {
+            return self.refuse(inner, denied);
+        }
+        let is_tls = inner.server_name.is_some();
+        let binding = Binding::of(&self.runtime.cell.current(), &self.runtime.state.borrow(), peer, is_tls);
+        if inner.established.is_some() && !inner.binding.may_become(&binding) {
+            // Half of a stream would have passed the former rules, or had a removed secret.
+            let host = inner.host.as_ref().map(|host| host.as_str().to_owned());
+            let denied = Denied { reason: "rules-changed".to_owned(), rule: None, host, detail: None };
+            self.refuse(inner, denied);
         }
     }
 
@@ -243,7 +254,7 @@ impl Flow {
     pub fn info(&self) -> FlowInfo {
         let inner = self.inner.borrow();
         let current = self.runtime.cell.current();
-        let rule = inner.admission.and_then(|admission| admission.rule());
+        let rule = inner.rule();
         FlowInfo {
             flow: self.id,
             host: inner.host.as_ref().map(|host| host.as_str().to_owned()),
@@ -262,7 +273,8 @@ impl Flow {
         if std::mem::replace(&mut inner.is_done, true) {
             return;
         }
-        inner.lingers = ending == Ending::Fin;
+        // The guest receives no response, so the app may abort its work.
+        inner.lingers = ending == Ending::Fin && inner.handled.is_none();
         if let Some(stream) = inner.stream.take()
             && ending == Ending::Reset
         {
@@ -307,6 +319,12 @@ impl Flow {
 }
 
 impl Inner {
+    /// Returns the rule that admits the flow.
+    fn rule(&self) -> Option<RuleId> {
+        let of_handled = || self.handled.as_ref().and_then(|handled| handled.rule);
+        self.admission.map_or_else(of_handled, |admission| admission.rule())
+    }
+
     fn wake(&mut self) {
         self.waker.take().into_iter().for_each(Waker::wake);
     }

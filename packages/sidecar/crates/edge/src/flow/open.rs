@@ -5,21 +5,25 @@ use super::peer::Peer;
 use super::{Ending, Flow};
 use crate::describe;
 use crate::dns::{Unresolved, resolve};
+use crate::handled::Names;
 use crate::http::{self, Binding};
 use crate::route;
 use coldframe_edge_link::{CloseReason, Event, Failure, Refused, ToSidecar};
 use coldframe_egress::{Admission, Connect, Family, Name, PIN_TIMES, PinState, judge_connect};
 use futures_util::future::{Either, select};
 use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// The largest number of expired pins that are renewed for one connection.
 const MAX_RENEWALS: u32 = 4;
+
+/// The port of the guest's end of a flow without a socket.
+const LOCAL_PORT: u16 = 49_152;
 
 /// The time in which the filter forwards the last request of a closed flow.
 const LINGER_TIME: Duration = Duration::from_secs(5);
@@ -76,9 +80,12 @@ impl Flow {
         .await;
     }
 
-    async fn open(&self) -> Result<TcpStream, Failure> {
+    async fn open(&self) -> Result<Peer, Failure> {
+        if self.admit_handled()? {
+            return Ok(Peer::Handled(false));
+        }
         let admission = self.admit().await?;
-        let connected = route::connect(&self.runtime, admission.peer()).await;
+        let connected = route::connect(&self.runtime, admission.peer()).await.map(Peer::Socket);
         connected.inspect_err(|_| self.runtime.state.borrow_mut().failed.add(self.peer, Instant::now()))
     }
 
@@ -132,12 +139,16 @@ impl Flow {
     }
 
     /// Begins to move bytes.
-    fn establish(&self, stream: TcpStream) {
+    fn establish(&self, stream: Peer) {
         let mut inner = self.inner.borrow_mut();
         if inner.is_done {
             return;
         }
-        let local = match stream.local_addr() {
+        let local = match &stream {
+            Peer::Socket(socket) => socket.local_addr(),
+            Peer::Filter(_) | Peer::Handled(_) => Ok(SocketAddr::new(Names::LOCAL.into(), LOCAL_PORT)),
+        };
+        let local = match local {
             Ok(local) => local,
             Err(error) => {
                 self.finish(&mut inner, Some(describe::io_error(&error)), CloseReason::Failed, Ending::Reset);
@@ -147,11 +158,11 @@ impl Flow {
         let current = self.runtime.cell.current();
         let checked = inner.admission.map_or(self.peer, |admission| admission.peer().address());
         inner.binding = Binding::of(&current, &self.runtime.state.borrow(), checked, false);
-        (inner.stream, inner.first) = (Some(Peer::Socket(stream)), Some(FirstBytes::default()));
+        (inner.stream, inner.first) = (Some(stream), Some(FirstBytes::default()));
         inner.established = Some(Instant::now());
         self.runtime.state.borrow_mut().connecting -= 1;
         self.runtime.shared.out.send(self.id, &ToSidecar::Connected { local, peer: checked });
-        let rule = inner.admission.and_then(|admission| admission.rule());
+        let rule = inner.rule();
         self.runtime.event(|| Event::Open {
             flow: self.id,
             host: inner.host.as_ref().map(|host| host.as_str().to_owned()),

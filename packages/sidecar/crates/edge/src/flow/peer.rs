@@ -12,6 +12,9 @@ pub enum Peer {
     Socket(TcpStream),
     /// The pipe to the filter, which has the socket.
     Filter(DuplexStream),
+    /// No socket, because the app responds to the requests. The first byte starts the filter. True
+    /// after the end of the guest's bytes.
+    Handled(bool),
 }
 
 impl Peer {
@@ -20,7 +23,7 @@ impl Peer {
         match self {
             Self::Socket(socket) => socket.try_write(bytes),
             // The pipe needs the context of the flow's task.
-            Self::Filter(_) => Err(io::ErrorKind::WouldBlock.into()),
+            Self::Filter(_) | Self::Handled(_) => Err(io::ErrorKind::WouldBlock.into()),
         }
     }
 
@@ -29,7 +32,9 @@ impl Peer {
     pub fn poll_peek(&self, cx: &mut Context<'_>, space: &mut ReadBuf<'_>) -> Poll<io::Result<usize>> {
         match self {
             Self::Socket(socket) => socket.poll_peek(cx, space),
-            Self::Filter(_) => Poll::Pending,
+            // The flow ends with the guest's bytes.
+            Self::Handled(true) => Poll::Ready(Ok(0)),
+            Self::Filter(_) | Self::Handled(false) => Poll::Pending,
         }
     }
 
@@ -37,7 +42,7 @@ impl Peer {
     pub fn set_zero_linger(&self) -> io::Result<()> {
         match self {
             Self::Socket(socket) => socket.set_zero_linger(),
-            Self::Filter(_) => Ok(()),
+            Self::Filter(_) | Self::Handled(_) => Ok(()),
         }
     }
 }
@@ -47,6 +52,7 @@ impl AsyncRead for Peer {
         match self.get_mut() {
             Self::Socket(socket) => Pin::new(socket).poll_read(cx, space),
             Self::Filter(pipe) => Pin::new(pipe).poll_read(cx, space),
+            Self::Handled(_) => Poll::Pending,
         }
     }
 }
@@ -56,6 +62,7 @@ impl AsyncWrite for Peer {
         match self.get_mut() {
             Self::Socket(socket) => Pin::new(socket).poll_write(cx, bytes),
             Self::Filter(pipe) => Pin::new(pipe).poll_write(cx, bytes),
+            Self::Handled(_) => Poll::Pending,
         }
     }
 
@@ -63,6 +70,7 @@ impl AsyncWrite for Peer {
         match self.get_mut() {
             Self::Socket(socket) => Pin::new(socket).poll_write_vectored(cx, parts),
             Self::Filter(pipe) => Pin::new(pipe).poll_write_vectored(cx, parts),
+            Self::Handled(_) => Poll::Pending,
         }
     }
 
@@ -70,6 +78,7 @@ impl AsyncWrite for Peer {
         match self.get_mut() {
             Self::Socket(socket) => Pin::new(socket).poll_flush(cx),
             Self::Filter(pipe) => Pin::new(pipe).poll_flush(cx),
+            Self::Handled(_) => Poll::Ready(Ok(())),
         }
     }
 
@@ -77,6 +86,10 @@ impl AsyncWrite for Peer {
         match self.get_mut() {
             Self::Socket(socket) => Pin::new(socket).poll_shutdown(cx),
             Self::Filter(pipe) => Pin::new(pipe).poll_shutdown(cx),
+            Self::Handled(has_ended) => {
+                *has_ended = true;
+                Poll::Ready(Ok(()))
+            }
         }
     }
 }

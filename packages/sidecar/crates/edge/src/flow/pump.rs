@@ -145,7 +145,7 @@ impl Flow {
             inner.to_peer = VecDeque::new();
         }
         if inner.guest_ended && inner.session.is_some() {
-            return Self::hand_over(inner);
+            return self.hand_over(inner);
         }
         if inner.guest_ended && !inner.fin_sent {
             let Some(stream) = inner.stream.as_mut() else { return Ok(()) };

@@ -21,11 +21,12 @@ struct Bound {
 }
 
 /// Returns the names of an address: the pinned names, and the names with this fixed address, also
-/// before their first look-up.
+/// before their first look-up. An address of a flow without a socket has the name of the flow.
 pub fn names_of(state: &State, address: IpAddr) -> BTreeSet<Name> {
     let address = address.to_canonical();
     let fixed = state.dns.hosts.iter().filter(|(_, addresses)| addresses.contains(&address)).map(|(name, _)| name.clone());
-    state.pins.names_of(address, Instant::now()).map(|(name, _)| name.clone()).chain(fixed).collect()
+    let handled = state.handled.name_of(address).cloned();
+    state.pins.names_of(address, Instant::now()).map(|(name, _)| name.clone()).chain(fixed).chain(handled).collect()
 }
 
 impl Binding {

@@ -1,9 +1,11 @@
 //! The bodies of responses. Next: `reply.rs`.
 
+use crate::handled;
 use bytes::Bytes;
 use coldframe_secrets::Mask;
 use hyper::HeaderMap;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -15,6 +17,8 @@ pub enum ResponseBody {
     Peer(Incoming),
     /// The body of the peer, in which values of secrets are masked.
     Masked(Box<MaskedBody>),
+    /// The body of the app.
+    Handled(handled::Body),
 }
 
 /// A body in which values of secrets are masked.
@@ -75,21 +79,23 @@ pub fn mask_headers(mut headers: HeaderMap, mask: &mut Mask) -> HeaderMap {
 
 impl Body for ResponseBody {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = io::Error;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        match self.get_mut() {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let frame = match self.get_mut() {
             Self::Own(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Self::Peer(body) => Pin::new(body).poll_frame(cx),
             Self::Masked(body) => body.poll(cx),
-        }
+            Self::Handled(body) => return Pin::new(body).poll_frame(cx),
+        };
+        frame.map_err(io::Error::other)
     }
 
     fn is_end_stream(&self) -> bool {
         match self {
             Self::Own(bytes) => bytes.is_none(),
             Self::Peer(body) => body.is_end_stream(),
-            Self::Masked(_) => false,
+            Self::Masked(_) | Self::Handled(_) => false,
         }
     }
 
@@ -98,7 +104,7 @@ impl Body for ResponseBody {
             Self::Own(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Self::Peer(body) => body.size_hint(),
             // A mask does not change the length. The peer's header has the length.
-            Self::Masked(_) => SizeHint::default(),
+            Self::Masked(_) | Self::Handled(_) => SizeHint::default(),
         }
     }
 }

@@ -3,9 +3,10 @@
 use super::binding::names_of;
 use super::body::{ResponseBody, mask_headers};
 use super::gate::{Gate, GateState};
-use super::judge::{Forwarded, asks_upgrade, is_websocket, judge, remove_hop_by_hop};
+use super::judge::{Forwarded, ToApp, asks_upgrade, is_websocket, judge, remove_hop_by_hop};
 use super::reply::Refusal;
 use crate::describe;
+use crate::handled;
 use crate::runtime::Runtime;
 use coldframe_edge_link::{Denied, Event};
 use coldframe_egress::{HeadFault, MAX_FIELDS, MAX_HEAD_BYTES, Name};
@@ -51,19 +52,25 @@ pub struct Context {
     is_tls: bool,
     /// The only name of the host, for a connection whose peer is verified by this name.
     server_name: Option<Name>,
+    is_handled: bool,
 }
 
 impl Context {
     /// Makes the facts of a flow without TLS. The host of each request must be a name that is
     /// pinned to the peer.
-    pub fn plain(runtime: Rc<Runtime>, flow: u32, peer: SocketAddr) -> Self {
-        Self { runtime, flow, peer, is_tls: false, server_name: None }
+    pub fn plain(runtime: Rc<Runtime>, flow: u32, peer: SocketAddr, is_handled: bool) -> Self {
+        Self { runtime, flow, peer, is_tls: false, server_name: None, is_handled }
     }
 
     /// Makes the facts of a flow with TLS. `server_name` is the name that the certificate of the
     /// peer has proved. The host of each request must be this name.
-    pub fn tls(runtime: Rc<Runtime>, flow: u32, peer: SocketAddr, server_name: Name) -> Self {
-        Self { runtime, flow, peer, is_tls: true, server_name: Some(server_name) }
+    pub fn tls(runtime: Rc<Runtime>, flow: u32, peer: SocketAddr, server_name: Name, is_handled: bool) -> Self {
+        Self { runtime, flow, peer, is_tls: true, server_name: Some(server_name), is_handled }
+    }
+
+    /// Returns whether the app responds to the requests, and the flow has no socket.
+    pub fn is_handled(&self) -> bool {
+        self.is_handled
     }
 
     /// Returns the runtime.
@@ -83,6 +90,9 @@ impl Context {
 
     /// Returns whether the value of a secret that the peer may receive has not arrived yet.
     fn has_pending_secrets(&self) -> bool {
+        if self.is_handled {
+            return false;
+        }
         let state = self.runtime.state.borrow();
         let is_pending = |name: &Name| state.secrets.has_pending(Target { name, port: self.peer.port(), is_tls: self.is_tls });
         match &self.server_name {
@@ -252,7 +262,26 @@ impl Filter {
                 return Ok(refusal.response());
             }
         };
-        let Forwarded { request, mut mask, secrets, inert, is_upgrade } = forwarded;
+        let Forwarded { request, mut mask, secrets, inert, is_upgrade, to_app } = forwarded;
+        if let Some(ToApp { handler, origin, name }) = to_app {
+            let response = match handled::exchange(&self.context.runtime, request, &origin, handler).await {
+                Ok(response) => response,
+                Err(handled::Fault::Guest) => {
+                    self.peer_has_failed.set(true);
+                    return Err(Fault::Guest);
+                }
+                Err(fault) => {
+                    if fault == handled::Fault::TooMany {
+                        drop(self.context.runtime.limit("handledRequests"));
+                    }
+                    let refusal = Refusal::unhandled(fault, &name);
+                    event(refusal.status, secrets, inert, Some(refusal.denied.clone()));
+                    return Ok(refusal.response());
+                }
+            };
+            event(response.status(), secrets, inert, None);
+            return Ok(response.map(ResponseBody::Handled));
+        }
         let sent = self.send(request).await;
         let mut response = match sent {
             Ok(response) => response,

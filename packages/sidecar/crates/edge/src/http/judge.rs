@@ -10,7 +10,7 @@ use super::filter::Context;
 use super::reply::{DENIED_HEADER, Refusal};
 use crate::describe;
 use coldframe_edge_link::Denied;
-use coldframe_egress::{Decision, List, Name, Reason};
+use coldframe_egress::{Decision, Handler, List, Name, Reason};
 use coldframe_secrets::{Mask, Target};
 use hyper::body::{Body, Incoming};
 use hyper::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderValue, TE, UPGRADE};
@@ -43,6 +43,18 @@ pub struct Forwarded {
     pub inert: Vec<String>,
     /// Whether the guest asks for a WebSocket.
     pub is_upgrade: bool,
+    /// The function of the app that responds in place of the peer.
+    pub to_app: Option<ToApp>,
+}
+
+/// The receiver of a request to which the app responds.
+pub struct ToApp {
+    /// The function of the app.
+    pub handler: Handler,
+    /// The scheme and the host of the request's URL.
+    pub origin: String,
+    /// The name of the host.
+    pub name: Name,
 }
 
 /// Returns the host of a request. The only `Host` header and the URL must agree.
@@ -101,7 +113,17 @@ pub fn judge(context: &Context, mut request: Request<Incoming>) -> Result<Forwar
     let is_upgrade = upgrade(&request).map_err(|refusal| with_host(refusal, &name))?;
     strip(request.headers_mut(), is_upgrade);
     let rule = judged.decision.rule().filter(|rule| rule.list == List::Http).map(|rule| rule.index);
-    let inject = rule.and_then(|index| current.policy().options().http.get(index)).map(|rule| rule.inject.as_slice());
+    let rule = rule.and_then(|index| current.policy().options().http.get(index));
+    let inject = rule.map(|rule| rule.inject.as_slice());
+    let handler = rule.and_then(|rule| rule.handler);
+    if handler.is_some() != context.is_handled() {
+        // The policy has changed, and open flows were kept.
+        return Err(with_host(Refusal::denied("rules-changed", None), &name));
+    }
+    if handler.is_some() && is_upgrade {
+        let detail = "no upgrade, because the app responds to the request".to_owned();
+        return Err(with_host(Refusal::denied("upgrade", Some(detail)), &name));
+    }
     let host = HeaderValue::from_str(&host_text(&name, peer.port(), context.is_tls()));
     let host = host.map_err(|_| Refusal::malformed("a Host header"))?;
     let state = runtime.state.borrow();
@@ -109,10 +131,13 @@ pub fn judge(context: &Context, mut request: Request<Incoming>) -> Result<Forwar
     let method = request.method().clone();
     let is_empty = request.body().is_end_stream();
     let placed = (|| {
-        credentials.inject(request.headers_mut(), inject.unwrap_or_default())?;
-        credentials.place_in_query(&mut query)?;
         request.headers_mut().insert(HOST, host);
-        credentials.sign(method.as_str(), &path, &mut query, request.headers_mut(), is_empty)?;
+        // The app has the values already. Its function receives the placeholders.
+        if handler.is_none() {
+            credentials.inject(request.headers_mut(), inject.unwrap_or_default())?;
+            credentials.place_in_query(&mut query)?;
+            credentials.sign(method.as_str(), &path, &mut query, request.headers_mut(), is_empty)?;
+        }
         credentials.find_inert(request.headers(), &path, query.as_deref());
         let target = query.as_ref().map_or_else(|| path.clone(), |query| format!("{path}?{query}"));
         PathAndQuery::try_from(target).map_err(|_| Refusal::malformed("a path"))
@@ -122,9 +147,14 @@ pub fn judge(context: &Context, mut request: Request<Incoming>) -> Result<Forwar
     if !mask.is_empty() {
         request.headers_mut().insert(ACCEPT_ENCODING, IDENTITY);
     }
+    let to_app = handler.map(|handler| {
+        let scheme = if context.is_tls() { "https" } else { "http" };
+        let origin = format!("{scheme}://{}", host_text(&name, peer.port(), context.is_tls()));
+        ToApp { handler, origin, name }
+    });
     *request.uri_mut() = Uri::from(target);
     *request.version_mut() = Version::HTTP_11;
-    Ok(Forwarded { request, mask, secrets, inert, is_upgrade })
+    Ok(Forwarded { request, mask, secrets, inert, is_upgrade, to_app })
 }
 
 fn with_host(mut refusal: Refusal, name: &Name) -> Refusal {

@@ -40,3 +40,4 @@ mod reply;
 
 pub use binding::{Binding, names_of};
 pub use filter::{Context, Fault, run};
+pub use judge::remove_hop_by_hop;

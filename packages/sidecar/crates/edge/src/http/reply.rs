@@ -1,8 +1,9 @@
 //! The responses of the edge itself: a status, the reason in a header, and the facts as JSON.
 
 use super::body::ResponseBody;
+use crate::handled;
 use coldframe_edge_link::Denied;
-use coldframe_egress::HeadFault;
+use coldframe_egress::{HeadFault, Name};
 use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
@@ -44,6 +45,17 @@ impl Refusal {
     /// A request that needs a value which the embedder cannot get at present.
     pub fn secret_unavailable(name: &str) -> Self {
         Self::new(StatusCode::BAD_GATEWAY, "secret-unavailable", Some(name.to_owned()))
+    }
+
+    /// A request to which the app does not respond.
+    pub fn unhandled(fault: handled::Fault, host: &Name) -> Self {
+        let mut refusal = match fault {
+            handled::Fault::TimedOut => Self::new(StatusCode::GATEWAY_TIMEOUT, "handler-timeout", None),
+            handled::Fault::TooMany => Self::new(StatusCode::SERVICE_UNAVAILABLE, "limit", Some("handledRequests".to_owned())),
+            handled::Fault::Failed | handled::Fault::Guest => Self::new(StatusCode::BAD_GATEWAY, "handler-failed", None),
+        };
+        refusal.denied.host = Some(host.as_str().to_owned());
+        refusal
     }
 
     /// A response of the peer that cannot be forwarded.

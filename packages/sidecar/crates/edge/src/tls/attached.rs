@@ -33,6 +33,7 @@ use super::output::{Output, Route};
 use super::records::FromGuest;
 use super::settings::Settings;
 use crate::flow::{FLUSH_TIME, Flow, Stop, pace};
+use crate::handled::LocalServer;
 use crate::http;
 use crate::limits::{DOWN, UP};
 use coldframe_egress::Name;
@@ -50,11 +51,33 @@ use tokio::time::{Sleep, sleep};
 /// The most bytes of one turn from the socket.
 const MAX_READ: usize = 64 << 10;
 
+/// The stream of encrypted bytes.
+pub enum Socket {
+    /// A connection.
+    Tcp(TcpStream),
+    /// The server in this process, for a name to whose requests the app responds.
+    Local(Box<LocalServer>),
+}
+
+/// A stream of bytes in both directions.
+trait Stream: AsyncRead + AsyncWrite + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Stream for T {}
+
+impl Socket {
+    fn stream(&mut self) -> &mut dyn Stream {
+        match self {
+            Self::Tcp(socket) => socket,
+            Self::Local(server) => server,
+        }
+    }
+}
+
 /// The connection of a session.
 pub struct Connection {
     /// The flow of the connection.
     pub flow: Rc<Flow>,
-    socket: Option<TcpStream>,
+    socket: Option<Socket>,
     /// The guest has passed all bytes that arrived before the session.
     is_handed_over: bool,
     /// The guest does not read.
@@ -94,13 +117,13 @@ impl Connection {
     }
 
     /// Sets the socket of the session.
-    pub fn set_socket(&mut self, socket: TcpStream) {
+    pub fn set_socket(&mut self, socket: Socket) {
         self.socket = Some(socket);
     }
 
     /// Closes the socket with an RST.
     pub fn reset(&mut self) {
-        if let Some(socket) = self.socket.take() {
+        if let Some(Socket::Tcp(socket)) = self.socket.take() {
             // If the call fails, the socket is closed with a FIN.
             let _ = socket.set_zero_linger();
         }
@@ -132,7 +155,7 @@ impl Connection {
             let (first, second) = self.to_peer.as_slices();
             let first = first.get(..granted.min(first.len())).unwrap_or_default();
             let second = second.get(..(granted - first.len()).min(second.len())).unwrap_or_default();
-            match Pin::new(&mut *socket).poll_write_vectored(cx, &[IoSlice::new(first), IoSlice::new(second)]) {
+            match Pin::new(socket.stream()).poll_write_vectored(cx, &[IoSlice::new(first), IoSlice::new(second)]) {
                 Poll::Pending => return Ok(()),
                 Poll::Ready(Err(error)) => return Err(Stop::Failed(error)),
                 Poll::Ready(Ok(count)) => {
@@ -145,7 +168,7 @@ impl Connection {
             self.to_peer = VecDeque::new();
         }
         if self.is_last && !self.fin_sent {
-            match Pin::new(socket).poll_shutdown(cx) {
+            match Pin::new(socket.stream()).poll_shutdown(cx) {
                 Poll::Pending => {}
                 Poll::Ready(Err(error)) => return Err(Stop::Failed(error)),
                 Poll::Ready(Ok(())) => self.fin_sent = true,
@@ -164,7 +187,7 @@ impl Connection {
     /// Reads bytes into an empty buffer. Returns `None` if no bytes wait.
     fn read<'a>(&mut self, space: &'a mut ReadBuf<'_>, cx: &mut Context<'_>) -> Result<Option<&'a [u8]>, Stop> {
         let Some(socket) = self.socket.as_mut() else { return Ok(None) };
-        match Pin::new(socket).poll_read(cx, space) {
+        match Pin::new(socket.stream()).poll_read(cx, space) {
             Poll::Pending => return Ok(None),
             Poll::Ready(Err(error)) => return Err(Stop::Failed(error)),
             Poll::Ready(Ok(())) => {}
@@ -188,7 +211,10 @@ impl TlsFlow {
         let Err(stop) = self.turn(inner, cx) else { return Poll::Pending };
         let Some(mut connection) = inner.connection.take() else { return Poll::Ready(()) };
         let is_secure = inner.engine.is_secure();
-        let failure = connection.flow.end_session(stop, is_secure, &mut || connection.socket.take());
+        let failure = connection.flow.end_session(stop, is_secure, &mut || match connection.socket.take() {
+            Some(Socket::Tcp(socket)) => Some(socket),
+            Some(Socket::Local(_)) | None => None,
+        });
         self.finish(inner, failure);
         Poll::Ready(())
     }
@@ -229,8 +255,9 @@ impl TlsFlow {
             FromGuest::Start if inner.engine.is_new() => {
                 let settings: Settings = serde_json::from_slice(payload).map_err(|_| Stop::Protocol)?;
                 let name = connection.flow.judge_session(settings.server_name(), settings.is_server).map_err(Stop::Denied)?;
+                let roots = connection.flow.handled_roots();
                 match &name {
-                    Some(name) => inner.engine.start_filtered(settings, name.as_str(), out),
+                    Some(name) => inner.engine.start_filtered(settings, name.as_str(), roots.as_ref(), out),
                     None => inner.engine.start(settings, out),
                 }
                 connection.filter_name = name;
@@ -310,6 +337,10 @@ impl TlsFlow {
     fn poll_closing(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Result<(), Stop> {
         let Some(connection) = inner.connection.as_mut() else { return Ok(()) };
         let has_filter = connection.filter.as_ref().is_some_and(|filter| filter.is_running());
+        if connection.flow.is_handled() {
+            // The guest receives no response, so the app may abort its work.
+            return Err(Stop::Closed);
+        }
         let is_idle = inner.input.is_empty() || inner.engine.has_failed();
         if is_idle && connection.to_peer.is_empty() && !has_filter {
             return Err(Stop::Closed);

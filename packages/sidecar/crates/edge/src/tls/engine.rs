@@ -195,7 +195,11 @@ impl Engine {
             self.state = State::Accepting(settings, Box::default());
             return;
         }
-        match settings.client(&self.roots, &self.tickets) {
+        self.start_client(&settings, &self.roots.clone(), out);
+    }
+
+    fn start_client(&mut self, settings: &Settings, roots: &Arc<Roots>, out: &mut Output) {
+        match settings.client(roots, &self.tickets) {
             Ok((client, parts)) => {
                 self.parts = Some(parts);
                 self.run(Connection::Client(client), out);
@@ -205,11 +209,12 @@ impl Engine {
     }
 
     /// Begins a client's session, once, whose plain bytes the HTTP filter judges. The operator's
-    /// authorities and `name` decide about the peer.
-    pub fn start_filtered(&mut self, mut settings: Settings, name: &str, out: &mut Output) {
+    /// authorities and `name` decide about the peer. `roots` replaces the operator's authorities.
+    pub fn start_filtered(&mut self, mut settings: Settings, name: &str, roots: Option<&Arc<Roots>>, out: &mut Output) {
         let hides_protocol = settings.restrict();
         self.operator = Some(Operator { name: name.to_owned(), hides_protocol });
-        self.start(settings, out);
+        let roots = roots.unwrap_or(&self.roots).clone();
+        self.start_client(&settings, &roots, out);
     }
 
     fn run(&mut self, mut connection: Connection, out: &mut Output) {

@@ -3,7 +3,7 @@
 //! A session handles one record in a turn of its runtime's task. While records for the guest wait,
 //! no record of the guest is handled, and the guest gets no credit.
 
-use super::attached::Connection;
+use super::attached::{Connection, Socket};
 use super::engine::Engine;
 use super::records::Reader;
 use crate::describe;
@@ -18,7 +18,6 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
-use tokio::net::TcpStream;
 
 /// The number of bytes for the guest from which on no record of the guest is handled.
 pub(super) const OUT_WAITS: usize = 128 << 10;
@@ -122,7 +121,7 @@ impl TlsFlow {
     }
 
     /// Sets the socket of an attached session's connection.
-    pub fn set_socket(&self, socket: TcpStream) {
+    pub fn set_socket(&self, socket: Socket) {
         let mut inner = self.inner.borrow_mut();
         if let Some(connection) = &mut inner.connection {
             connection.set_socket(socket);

@@ -34,6 +34,8 @@ mod tickets;
 mod verify;
 mod x509;
 
+pub use attached::Socket;
 pub use flow::TlsFlow;
+pub use settings::server_config;
 pub use tickets::Tickets;
 pub use verify::{Roots, parse_roots};

@@ -295,6 +295,22 @@ impl Settings {
     }
 }
 
+/// Makes the configuration of a server of HTTP/1.1 in this process, without tickets. `key` is a
+/// private key in PKCS #8.
+pub fn server_config(own: CertificateDer<'static>, key: &[u8]) -> Option<Arc<ServerConfig>> {
+    let provider = provider::whole();
+    let key = PrivateKeyDer::try_from(key).ok()?.clone_key();
+    let key = provider.key_provider.load_private_key(key).ok()?;
+    let versions = provider::versions(None, None);
+    let builder = ServerConfig::builder_with_provider(provider).with_protocol_versions(&versions).ok()?;
+    let keys = vec![Arc::new(CertifiedKey::new(vec![own], key))];
+    let mut config = builder.with_no_client_auth().with_cert_resolver(Arc::new(Resolver(keys)));
+    config.alpn_protocols = vec![HTTP.as_bytes().to_vec()];
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
+    Some(Arc::new(config))
+}
+
 impl Identity {
     fn read(&self, provider: &CryptoProvider, schemes: Option<&[SignatureScheme]>) -> Result<CertifiedKey, Refused> {
         let chain: Vec<CertificateDer<'static>> =

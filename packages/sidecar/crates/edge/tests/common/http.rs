@@ -101,7 +101,7 @@ pub fn read_message(reader: &mut impl BufRead) -> Option<(String, Vec<u8>)> {
 
 pub fn rule(host: String, methods: Option<&[&str]>, paths: Option<&[&str]>) -> HttpRule {
     let texts = |all: &[&str]| all.iter().map(|text| (*text).to_owned()).collect();
-    HttpRule { host, methods: methods.map(texts), paths: paths.map(texts), inject: Vec::new() }
+    HttpRule { host, methods: methods.map(texts), paths: paths.map(texts), ..HttpRule::default() }
 }
 
 /// Options with rules for `api.test`, whose fixed address is the loopback.

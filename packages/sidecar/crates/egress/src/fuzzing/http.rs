@@ -47,7 +47,7 @@ fn compare(input: &mut Unstructured<'_>) -> Result<()> {
         let methods = if input.arbitrary()? { Some(vec!["GET".to_owned()]) } else { None };
         let pattern = joined(PARTS, input)?;
         let paths = (!pattern.contains("//") && input.arbitrary()?).then(|| vec![pattern]);
-        http.push(HttpRule { host: "a.test".to_owned(), methods, paths, inject: Vec::new() });
+        http.push(HttpRule { host: "a.test".to_owned(), methods, paths, ..HttpRule::default() });
     }
     let policy = Policy::compile(EgressOptions { http: http.clone(), ..EgressOptions::default() }).expect("a valid policy");
     let name = Name::parse("a.test").expect("a name");
@@ -71,7 +71,7 @@ fn compare(input: &mut Unstructured<'_>) -> Result<()> {
 
 fn check_any(input: &mut Unstructured<'_>) -> Result<()> {
     let host = text(input)?;
-    let rule = HttpRule { host, methods: Some(vec![text(input)?]), paths: Some(vec![text(input)?]), inject: Vec::new() };
+    let rule = HttpRule { host, methods: Some(vec![text(input)?]), paths: Some(vec![text(input)?]), ..HttpRule::default() };
     let policy = Policy::compile(EgressOptions { http: vec![rule], ..EgressOptions::default() }).unwrap_or_default();
     let name = Name::parse("a.test").expect("a name");
     while !input.is_empty() {

@@ -57,6 +57,18 @@ pub struct HttpRule {
     /// Headers that the edge sets: the name and the value. `${NAME}` in a value is a secret. This
     /// crate does not read the values.
     pub inject: Vec<(String, String)>,
+    /// The function of the app that responds to the requests. `None` means that the requests are
+    /// sent to the host.
+    pub handler: Option<Handler>,
+}
+
+/// A function of the app that responds to requests in place of their host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handler {
+    /// The number of the function.
+    pub id: u32,
+    /// The time until the head of the response, in milliseconds.
+    pub timeout_ms: u32,
 }
 
 /// The decision about one request.

@@ -23,6 +23,7 @@ struct Compiled {
     ports: Ports,
     methods: Option<Vec<Box<str>>>,
     paths: Option<Vec<PathPattern>>,
+    has_handler: bool,
 }
 
 /// The rules that apply to a port of a name.
@@ -45,8 +46,23 @@ impl HttpTable {
         if rule.inject.len() > MAX_INJECTED {
             return Err(invalid(Fault::TooMany { most: MAX_INJECTED }, &rule.host));
         }
-        self.by_key.entry(key.clone()).or_default().push(Compiled { index, ports: entry.ports, methods, paths });
+        let has_handler = rule.handler.is_some();
+        if has_handler && !rule.inject.is_empty() {
+            return Err(invalid(Fault::InjectAndHandle, &rule.host));
+        }
+        let rules = self.by_key.entry(key.clone()).or_default();
+        if rules.iter().any(|other| other.has_handler != has_handler) {
+            return Err(invalid(Fault::SomeHandled, &rule.host));
+        }
+        rules.push(Compiled { index, ports: entry.ports, methods, paths, has_handler });
         Ok((key, entry.ports))
+    }
+
+    /// Returns whether the app responds to the requests to a name: the rules of the deepest host
+    /// that has rules decide.
+    pub(crate) fn is_handled(&self, name: &Name) -> bool {
+        let rules = keys(name).find_map(|key| self.by_key.get(key));
+        rules.is_some_and(|rules| rules.iter().any(|rule| rule.has_handler))
     }
 
     /// Returns the rules of a port of a name: the rules of the deepest host that has rules for the
@@ -55,13 +71,18 @@ impl HttpTable {
         if self.by_key.is_empty() {
             return None;
         }
-        let text = name.as_str();
-        let wildcards = text.match_indices('.').filter_map(|(place, _)| text.get(place..));
-        [text].into_iter().chain(wildcards).find_map(|key| {
+        keys(name).find_map(|key| {
             let rules = self.by_key.get(key)?.iter().filter(|rule| rule.has_port(port)).collect::<Vec<_>>();
             (!rules.is_empty()).then_some(Rules(rules))
         })
     }
+}
+
+/// Returns the keys of the hosts that cover a name, the deepest first.
+fn keys(name: &Name) -> impl Iterator<Item = &str> {
+    let text = name.as_str();
+    let wildcards = text.match_indices('.').filter_map(|(place, _)| text.get(place..));
+    [text].into_iter().chain(wildcards)
 }
 
 impl Compiled {

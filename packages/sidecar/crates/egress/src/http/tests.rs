@@ -9,7 +9,7 @@ fn texts(all: &[&str]) -> Vec<String> {
 }
 
 fn rule(host: &str, methods: Option<&[&str]>, paths: Option<&[&str]>) -> HttpRule {
-    HttpRule { host: host.to_owned(), methods: methods.map(texts), paths: paths.map(texts), inject: Vec::new() }
+    HttpRule { host: host.to_owned(), methods: methods.map(texts), paths: paths.map(texts), ..HttpRule::default() }
 }
 
 fn policy(options: EgressOptions) -> Policy {

@@ -30,11 +30,17 @@ requests! {
         /// Cancels the `listener.wait` with this id. The reply to the wait is the error
         /// `ERR_CANCELED`.
         ListenerCancel(InRuntime) = 37 "listener.cancel",
+        /// Opens a connection to a request of `handler.wanted`. The bytes of both directions are a
+        /// head and a body. If the request has ended, the connection is closed.
+        StreamHandle(HandlerRequest) = 110 "stream.handle" -> Empty,
     }
 }
 
 events! {
-    EVENTS {}
+    EVENTS {
+        /// A request out of a runtime waits for a function of the app. The frame's id is 0.
+        HandlerWanted(HandlerRequest) = 111 "handler.wanted",
+    }
     shared {
         /// Bytes that the guest has written.
         StreamData(StreamData<'a>),
@@ -63,6 +69,17 @@ pub struct NetworkTarget<'a> {
     /// An absolute guest path, or an abstract name that begins with NUL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<&'a str>,
+}
+
+/// `handler.wanted` and `stream.handle`: a request out of a runtime, to which a function of the app
+/// responds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HandlerRequest {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// The number of the request in its runtime.
+    pub number: u32,
 }
 
 /// `stream.data` of the SDK.

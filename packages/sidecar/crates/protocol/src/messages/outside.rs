@@ -102,6 +102,20 @@ pub struct OutsideHttpRule<'a> {
     /// The headers that the edge process sets. `${NAME}` in a value is the value of a secret.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub inject: Option<Pairs<'a>>,
+    /// The function of the app that responds to the requests. Omitted: the requests are sent to the
+    /// host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handler: Option<OutsideHandler>,
+}
+
+/// A function of the app that responds to requests in place of their host.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct OutsideHandler {
+    /// The number of the function, which the head of each request names.
+    pub id: u32,
+    /// The time until the head of the response, in milliseconds.
+    pub timeout_ms: u32,
 }
 
 /// A secret without its value.

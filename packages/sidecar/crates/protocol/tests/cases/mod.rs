@@ -292,6 +292,8 @@ pub fn all() -> Vec<Case> {
         NetworkTarget { runtime: runtime(1), port: Some(1), host: None, path: None }
     });
     sdk!(all, "listener-cancel", ListenerCancel, 16, InRuntime, InRuntime { runtime: runtime(1) });
+    sidecar!(all, "handler-wanted", HandlerWanted, 0, HandlerRequest, HandlerRequest { runtime: runtime(1), number: 7 });
+    sdk!(all, "stream-handle", StreamHandle, 14, HandlerRequest, HandlerRequest { runtime: runtime(1), number: 7 });
     sidecar!(all, "stream-data", StreamData, 14, StreamData, StreamData { data: BYTES });
     sidecar!(all, "stream-credit", StreamCredit, 14, Credit, Credit { bytes: 65_536 });
     sidecar!(all, "stream-ended", StreamEnd, 14, Empty, Empty {});

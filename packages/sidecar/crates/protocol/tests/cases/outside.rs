@@ -17,6 +17,7 @@ pub fn options() -> OutsideOptions<'static> {
             methods: Some(vec!["GET"]),
             paths: Some(vec!["/repos/acme/**"]),
             inject: Some(Pairs(vec![("authorization", "Bearer ${KEY}")])),
+            handler: Some(OutsideHandler { id: 7, timeout_ms: 30_000 }),
         }]),
         secrets: Some(vec![OutsideSecret {
             name: "KEY",
