@@ -20,6 +20,7 @@ export const OPENSSL_ONLY = [
       'test-tls-set-ciphers.js',
       'test-tls-client-getephemeralkeyinfo.js',
       'test-tls-client-mindhsize.js',
+      'test-tls-write-error.js',
     ],
   ],
   ['renegotiation', ['test-https-client-renegotiation-limit.js', 'test-tls-disable-renegotiation.js']],
