@@ -11,7 +11,8 @@ usePrivateStoreFolder();
 const PROGRAM = `
   const tls = require('node:tls');
   console.log(tls.DEFAULT_MIN_VERSION, tls.DEFAULT_MAX_VERSION, tls.DEFAULT_CIPHERS === 'ECDHE-RSA-AES128-GCM-SHA256');
-  const server = tls.createServer({ cert: ${JSON.stringify(CERTIFICATE)}, key: ${JSON.stringify(KEY)} }, (socket) => socket.end());
+  const identity = { cert: ${JSON.stringify(CERTIFICATE)}, key: ${JSON.stringify(KEY)} };
+  const server = tls.createServer(identity, (socket) => socket.end());
   server.listen(0, () => {
     const socket = tls.connect({ port: server.address().port, rejectUnauthorized: false });
     socket.resume().on('secureConnect', () => console.log(socket.getProtocol())).on('close', () => server.close());
