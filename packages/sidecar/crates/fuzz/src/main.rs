@@ -24,6 +24,7 @@ const TARGETS: &[Target] = &[
     ("revive", coldframe_core::fuzzing::revive),
     ("edge-link", coldframe_edge_link::fuzzing::frames),
     ("client-hello", coldframe_edge::fuzzing::client_hello),
+    ("certificates", coldframe_edge::fuzzing::certificates),
     ("names", coldframe_egress::fuzzing::names),
     ("dns-answers", coldframe_egress::fuzzing::answers),
     ("egress-rules", coldframe_egress::fuzzing::rules),

@@ -5,6 +5,9 @@
 //! server name of an accepted message in the message itself.
 #![expect(clippy::expect_used, reason = "a target panics on a broken promise")]
 
+#[cfg(feature = "fuzzing")]
+pub use super::fuzzing_certificates::certificates;
+
 use super::engine::Engine;
 use super::output::Output;
 use super::records::{FromGuest, HEAD_BYTES, ToGuest};

@@ -21,6 +21,8 @@ mod filtered;
 mod flow;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
+#[cfg(any(test, feature = "fuzzing"))]
+mod fuzzing_certificates;
 mod output;
 mod path;
 #[cfg(test)]

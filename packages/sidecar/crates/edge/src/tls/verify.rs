@@ -42,7 +42,8 @@ impl Default for Roots {
 }
 
 impl Roots {
-    fn of(certificates: impl Iterator<Item = CertificateDer<'static>>) -> Self {
+    /// Makes a store of certificates.
+    pub(super) fn of(certificates: impl Iterator<Item = CertificateDer<'static>>) -> Self {
         let certificates: Vec<_> = certificates.take(MAX_ROOTS).collect();
         let mut store = RootCertStore::empty();
         store.add_parsable_certificates(certificates.iter().cloned());

@@ -127,6 +127,12 @@ impl<'a> Certificate<'a> {
         Some(Self { whole, signed, is_version_1: version == 0, serial, issuer, subject, valid, key, extensions })
     }
 
+    /// Returns the bytes that the issuer has signed.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub fn signed_bytes(&self) -> &'a [u8] {
+        self.signed.message
+    }
+
     /// Returns whether the subject is the issuer.
     pub fn is_self_issued(&self) -> bool {
         self.issuer == self.subject
