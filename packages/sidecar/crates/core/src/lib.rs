@@ -38,7 +38,7 @@ mod tests;
 /// The options, changes and reports of connections out of runtimes.
 pub use coldframe_edge_link::{
     Change, CloseReason, Decision as OutsideDecision, Denied, DnsHost, Event as OutsideEvent, Existing, FlowInfo, HttpRule,
-    InjectedHeader, LimitsChange, Options as OutsideOptions, OptionsChange, OutsideMode, Refused, Rule, SecretEntry,
+    InjectedHeader, LimitsChange, Options as OutsideOptions, OptionsChange, OutsideMode, Protocol, Refused, Rule, SecretEntry,
     SigningEntry,
 };
 pub use coldframe_error::{Error, Fact};

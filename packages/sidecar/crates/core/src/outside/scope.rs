@@ -7,10 +7,10 @@ use coldframe_kernel::{PermissionPolicy, PermissionRule, ScopePolicy, Verdict};
 /// scope. The scope allows connections inside the runtime, and what the options allow.
 /// The SDK has an equal policy (`permissions/policy.ts`).
 fn derived() -> ScopePolicy {
-    let texts = |texts: [&str; 2]| Some(texts.map(str::to_owned).to_vec());
+    let texts = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect());
     let rule = |operations, patterns| PermissionRule { verdict: Verdict::Allow, operations, patterns };
-    let inside = rule(None, texts(["localhost", "unix:*"]));
-    ScopePolicy { default: Verdict::Deny, rules: vec![inside, rule(texts(["connect", "dns"]), None)] }
+    let inside = rule(None, texts(&["localhost", "unix:*"]));
+    ScopePolicy { default: Verdict::Deny, rules: vec![inside, rule(texts(&["connect", "dns", "udp"]), None)] }
 }
 
 /// Returns the policy with the scope `network` that options of outside connections need, unless the
