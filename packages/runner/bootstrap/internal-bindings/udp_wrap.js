@@ -1,13 +1,16 @@
-// Datagrams on the kernel's loopback (udp_wrap.cc). Next: ../net/calls.js.
+// Datagrams on the kernel's loopback and to the outside (udp_wrap.cc). The first datagram to a peer
+// outside waits for the decision about the peer, and later datagrams wait behind it. Next:
+// ../net/calls.js.
 'use strict';
 
 const { HandleWrap } = require('../event-loop/async-wrap.js');
 const context = require('../context.js');
 const { NUMBERS: FILES } = require('../fs/calls.js');
+const { reportWith } = require('../errors/denials.js');
 const net = require('../net/calls.js');
 const { SendWrap } = require('../net/requests.js');
 
-const { ERRNO, IN, INET, INET6, INVALID_KIND, NUMBERS, UDP_KIND, Waiting, bare, nameOf, sys } = net;
+const { ERRNO, IN, INET, INET6, INVALID_KIND, NUMBERS, OUT, UDP_KIND, Waiting, bare, explanationOf, nameOf, sys } = net;
 
 // The longest message, and the number of reads before other handles are served (libuv's numbers).
 const MESSAGE_SIZE = 65_536;
@@ -27,6 +30,9 @@ class UDP extends HandleWrap {
   #receiving = false;
   #buffers = [BUFFER_SIZE, BUFFER_SIZE];
   #input = new Waiting(IN, () => this.#onInput());
+  // The datagrams that wait, in order.
+  #sends = [];
+  #output = new Waiting(OUT, () => this.#onOutput());
 
   constructor() {
     super('UDPWRAP');
@@ -92,14 +98,44 @@ class UDP extends HandleWrap {
   send6(req, list, count, ...rest) {
     return this.#send(INET6, req, list, rest);
   }
-  // Sends a datagram at once. A positive result is the size plus one, as in Node.
+  // Sends a datagram at once, or queues it. A positive result is the size plus one, as in Node, and
+  // 0 means that the request completes later.
   #send(domain, req, list, rest) {
     const status = this.#make(domain);
     if (status < 0) return status;
     const [port, address] = rest.length > 2 ? rest : [0, ''];
     const bytes = list.length === 1 ? list[0] : Buffer.concat(list);
-    const sent = sys(NUMBERS.send, this.#socket, bytes, bare(address), port);
-    return sent < 0 ? sent : sent + 1;
+    const datagram = { req, bytes, address: bare(address), port };
+    if (this.#sends.length === 0) {
+      const sent = this.#sendNow(datagram);
+      if (sent >= 0) return sent + 1;
+      if (sent !== ERRNO.EAGAIN) return this.#fail(req, sent);
+    }
+    this.#sends.push(datagram);
+    req.dispatch();
+    this.#output.start(this.#socket);
+    return 0;
+  }
+  #sendNow({ bytes, address, port }) {
+    return sys(NUMBERS.send, this.#socket, bytes, address, port);
+  }
+  // Returns the error, or 0 if the error has an explanation and so is reported later.
+  #fail(req, status) {
+    const reason = explanationOf(this.#socket);
+    if (reason === undefined) return status;
+    req.dispatch();
+    native.enqueueTask(() => reportWith(reason, () => req.finish(status, 0), status));
+    return 0;
+  }
+  #onOutput() {
+    const done = [];
+    while (this.#sends.length > 0) {
+      const sent = this.#sendNow(this.#sends[0]);
+      if (sent === ERRNO.EAGAIN) break;
+      done.push([this.#sends.shift().req, sent, sent < 0 ? explanationOf(this.#socket) : undefined]);
+    }
+    if (this.#sends.length > 0) this.#output.start(this.#socket);
+    for (const [req, sent, reason] of done) reportWith(reason, () => req.finish(Math.min(sent, 0), Math.max(sent, 0)), sent);
   }
 
   recvStart() {
@@ -154,14 +190,16 @@ class UDP extends HandleWrap {
     return this.#buffers[index];
   }
   getSendQueueSize() {
-    return 0;
+    return this.#sends.reduce((size, { bytes }) => size + bytes.length, 0);
   }
   getSendQueueCount() {
-    return 0;
+    return this.#sends.length;
   }
   release() {
     this.#receiving = false;
     this.#input.stop();
+    this.#output.stop();
+    for (const { req } of this.#sends.splice(0)) native.enqueueTask(() => req.finish(ERRNO.ECANCELED, 0));
     if (this.#socket >= 0) sys(NUMBERS.close, this.#socket, 0);
     this.#socket = NONE;
   }

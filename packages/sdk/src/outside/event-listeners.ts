@@ -17,6 +17,8 @@ interface AnyEvent {
 }
 
 interface Peer {
+  /** The protocol. Absent if a lookup was denied. */
+  readonly protocol?: 'tcp' | 'udp';
   /** The name that the program has looked up. Absent if the name is not known. */
   readonly host?: string;
   /** The address of the peer. */
@@ -28,18 +30,20 @@ interface Peer {
   readonly pattern?: string;
 }
 
-/** A connection was opened. */
+/** A connection or a flow of datagrams was opened. */
 export interface NetworkOpenEvent extends AnyEvent, Peer {
   readonly type: 'open';
 }
 
-/** A connection was closed. */
+/** A connection or a flow of datagrams was closed. */
 export interface NetworkCloseEvent extends AnyEvent, Peer {
   readonly type: 'close';
   /** Bytes that the program has sent. */
   readonly sent: number;
   /** Bytes that the program has received. */
   readonly received: number;
+  /** Datagrams of both directions that were dropped, for UDP. */
+  readonly dropped?: number;
   /** Milliseconds between the opening and the close. */
   readonly durationMs: number;
   /** The reason of the close. Absent if both sides have ended. */

@@ -39,8 +39,9 @@ export interface NetworkVerdict {
   readonly pattern?: string;
 }
 
-/** An open connection out of a runtime. */
+/** An open connection out of a runtime, or the datagrams between a socket and one peer. */
 export interface NetworkFlow {
+  readonly protocol: 'tcp' | 'udp';
   /** The name that the program has looked up. Absent if a rule about addresses decided. */
   readonly host?: string;
   /** The address of the peer. */
@@ -54,6 +55,8 @@ export interface NetworkFlow {
   readonly sent: number;
   /** Bytes that the program has received. */
   readonly received: number;
+  /** Datagrams of both directions that were dropped, for UDP. */
+  readonly dropped?: number;
   /** The time at which the connection was opened, in milliseconds since 1970. */
   readonly since: number;
 }

@@ -23,7 +23,7 @@ const OUTSIDE_SCOPE: CompletePolicy['network'] = {
   default: 'deny',
   rules: [
     { mode: 'allow', patterns: ['localhost', 'unix:*'] },
-    { mode: 'allow', operations: ['connect', 'dns'] },
+    { mode: 'allow', operations: ['connect', 'dns', 'udp'] },
   ],
 };
 

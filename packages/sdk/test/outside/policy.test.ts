@@ -143,7 +143,10 @@ test('a change that replaces every field leads to its own fields', () => {
 });
 
 test('the scope network is derived from the option only if the policy omits the scope', () => {
-  expect(policyInForce({}, true).network).toMatchObject({ default: 'deny', rules: [{}, { operations: ['connect', 'dns'] }] });
+  expect(policyInForce({}, true).network).toMatchObject({
+    default: 'deny',
+    rules: [{}, { operations: ['connect', 'dns', 'udp'] }],
+  });
   expect(policyInForce({ network: 'deny' }, true).network).toBe('deny');
   expect(policyInForce({}).network).toMatchObject({ rules: [{ patterns: ['localhost', 'unix:*'] }] });
 });

@@ -241,6 +241,8 @@ export function listeners(value: unknown, at: string): Listeners {
   return map as unknown as Listeners;
 }
 
+const OUTSIDE_PROTOCOL: ReadonlySet<unknown> = new Set(['tcp', 'udp']);
+
 /** Checks a `OutsideVerdict`. */
 export function outsideVerdict(value: unknown, at: string): OutsideVerdict {
   const map = fields(value, at);
@@ -261,6 +263,7 @@ export function outsideFlowList(value: unknown, at: string): OutsideFlowList {
 /** Checks a `OutsideFlow`. */
 export function outsideFlow(value: unknown, at: string): OutsideFlow {
   const map = fields(value, at);
+  oneOf(map, at, 'protocol', OUTSIDE_PROTOCOL);
   if (map['host'] !== undefined) text(map, at, 'host');
   text(map, at, 'address');
   natural(map, at, 'port');
@@ -268,6 +271,7 @@ export function outsideFlow(value: unknown, at: string): OutsideFlow {
   if (map['pattern'] !== undefined) text(map, at, 'pattern');
   natural(map, at, 'sent');
   natural(map, at, 'received');
+  if (map['dropped'] !== undefined) natural(map, at, 'dropped');
   natural(map, at, 'sinceUs');
   return map as unknown as OutsideFlow;
 }
@@ -294,6 +298,7 @@ export function outsideEvent(value: unknown, at: string): OutsideEvent {
   const map = fields(value, at);
   oneOf(map, at, 'kind', OUTSIDE_EVENT_TYPE);
   natural(map, at, 'timeUs');
+  if (map['protocol'] !== undefined) oneOf(map, at, 'protocol', OUTSIDE_PROTOCOL);
   if (map['host'] !== undefined) text(map, at, 'host');
   if (map['address'] !== undefined) text(map, at, 'address');
   if (map['port'] !== undefined) natural(map, at, 'port');
@@ -304,6 +309,7 @@ export function outsideEvent(value: unknown, at: string): OutsideEvent {
   if (map['limit'] !== undefined) text(map, at, 'limit');
   if (map['sent'] !== undefined) natural(map, at, 'sent');
   if (map['received'] !== undefined) natural(map, at, 'received');
+  if (map['dropped'] !== undefined) natural(map, at, 'dropped');
   if (map['durationUs'] !== undefined) natural(map, at, 'durationUs');
   if (map['method'] !== undefined) text(map, at, 'method');
   if (map['path'] !== undefined) text(map, at, 'path');

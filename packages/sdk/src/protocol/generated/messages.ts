@@ -491,6 +491,9 @@ export interface Listeners {
 /** The hosts that a runtime reaches without a rule. */
 export type OutsideMode = 'deny' | 'public';
 
+/** The protocol of a flow. */
+export type OutsideProtocol = 'tcp' | 'udp';
+
 /**
  * The policy for connections out of a runtime. An omitted field has its default in a new policy,
  * and stays unchanged in a change.
@@ -632,6 +635,8 @@ export interface OutsideFlowList {
 
 /** An open connection. */
 export interface OutsideFlow {
+  /** The protocol. */
+  protocol: OutsideProtocol;
   /** The name that admitted the connection. Omitted if a rule about addresses admitted it. */
   host?: string | undefined;
   /** The address of the peer. */
@@ -646,6 +651,8 @@ export interface OutsideFlow {
   sent: number;
   /** The number of bytes that the runtime has received. */
   received: number;
+  /** The number of datagrams of both directions that were dropped, for UDP. */
+  dropped?: number | undefined;
   /** The time at which the connection was opened, in microseconds since 1970. */
   sinceUs: number;
 }
@@ -689,6 +696,8 @@ export interface OutsideEvent {
   kind: OutsideEventType;
   /** The time, in microseconds since 1970. */
   timeUs: number;
+  /** The protocol of the flow. */
+  protocol?: OutsideProtocol | undefined;
   /** The name of the host, if the name is known. */
   host?: string | undefined;
   /** The address of the peer. */
@@ -709,6 +718,8 @@ export interface OutsideEvent {
   sent?: number | undefined;
   /** The number of bytes that the runtime has received. */
   received?: number | undefined;
+  /** The number of datagrams of both directions that were dropped, for UDP. */
+  dropped?: number | undefined;
   /** The duration of a connection or of a lookup, in microseconds. */
   durationUs?: number | undefined;
   /** The method of a request. */

@@ -38,8 +38,8 @@ mod tests;
 /// The options, changes and reports of connections out of runtimes.
 pub use coldframe_edge_link::{
     Change, CloseReason, Decision as OutsideDecision, Denied, DnsHost, Event as OutsideEvent, Existing, FlowInfo, Handler,
-    HttpRule, InjectedHeader, LimitsChange, Options as OutsideOptions, OptionsChange, OutsideMode, Refused, Rule, SecretEntry,
-    SigningEntry,
+    HttpRule, InjectedHeader, LimitsChange, Options as OutsideOptions, OptionsChange, OutsideMode, Protocol, Refused, Rule,
+    SecretEntry, SigningEntry,
 };
 pub use coldframe_error::{Error, Fact};
 pub use coldframe_ids::{ConnectionId, Digest, EvaluationId, HandleId, HostCallId, Pid};

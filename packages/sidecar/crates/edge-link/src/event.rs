@@ -5,6 +5,15 @@ use crate::failure::{Denied, Rule};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 
+/// The protocol of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Protocol {
+    /// A connection.
+    Tcp,
+    /// Datagrams between a socket of the guest and one peer.
+    Udp,
+}
+
 /// An event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
@@ -12,6 +21,8 @@ pub enum Event {
     Open {
         /// The id of the flow.
         flow: u32,
+        /// The protocol.
+        protocol: Protocol,
         /// The name that admits the flow.
         host: Option<String>,
         /// The address of the peer.
@@ -23,6 +34,8 @@ pub enum Event {
     Close {
         /// The id of the flow.
         flow: u32,
+        /// The protocol.
+        protocol: Protocol,
         /// The name that admits the flow.
         host: Option<String>,
         /// The address of the peer.
@@ -31,6 +44,9 @@ pub enum Event {
         sent: u64,
         /// The bytes that were received from the peer.
         received: u64,
+        /// The datagrams of both directions that were dropped, because a queue was full or the
+        /// system refused them. 0 for a connection.
+        dropped: u64,
         /// The milliseconds since the connection was established.
         duration_ms: u64,
         /// The reason.
@@ -95,6 +111,11 @@ pub enum Refused {
     },
     /// A connection.
     Connect {
+        /// The address.
+        peer: SocketAddr,
+    },
+    /// Datagrams to a peer, before the flow was opened or after an update of the policy.
+    Datagrams {
         /// The address.
         peer: SocketAddr,
     },

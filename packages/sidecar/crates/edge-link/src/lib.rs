@@ -13,12 +13,13 @@
 //! replies. Both are chosen by the sidecar, and are separate number spaces. The id is 0 for all
 //! other messages.
 //!
-//! A flow's id is in use from [`ToEdge::Connect`] on. The sidecar's last message of a flow is
-//! [`ToEdge::Close`], and the edge's last message is [`ToSidecar::Closed`]. Each side sends its
-//! last message exactly once for every flow. A sidecar that receives `Closed` first replies with
-//! `Close`. An edge that receives `Close` first replies with `Closed`. The id is free when both
-//! messages have been sent. Until then, each side ignores messages of a flow for which it has sent
-//! its last message. A message of a flow that is not in use is an error of the link.
+//! A flow's id is in use from [`ToEdge::Connect`], or another message that opens a flow, on. The
+//! sidecar's last message of a flow is [`ToEdge::Close`], and the edge's last message is
+//! [`ToSidecar::Closed`]. Each side sends its last message exactly once for every flow. A sidecar
+//! that receives `Closed` first replies with `Close`. An edge that receives `Close` first replies
+//! with `Closed`. The id is free when both messages have been sent. Until then, each side ignores
+//! messages of a flow for which it has sent its last message. A message of a flow that is not in
+//! use is an error of the link.
 //!
 //! Next: `to_edge.rs`, `to_sidecar.rs`, `policy.rs`, `frames.rs`.
 
@@ -37,7 +38,7 @@ pub mod fuzzing;
 #[cfg(test)]
 mod tests;
 
-pub use event::{CloseReason, Event, Refused};
+pub use event::{CloseReason, Event, Protocol, Refused};
 pub use failure::{Decision, Denied, Failure, FailureKind, Rule};
 pub use frames::{DATA_HEAD_BYTES, Decoder, Frame, Invalid, MAX_DATA_BYTES, MAX_FRAME_BYTES, data_head};
 pub use message::{Message, Unencodable};

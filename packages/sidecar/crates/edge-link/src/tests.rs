@@ -62,6 +62,9 @@ fn to_edge() -> Vec<ToEdge<'static>> {
         ToEdge::TlsOpen { runtime: 1 },
         ToEdge::TlsAttach { runtime: 1, flow: 7 },
         ToEdge::HandlerOpen { runtime: 1, number: 9 },
+        ToEdge::DatagramsOpen { runtime: 1, peer },
+        ToEdge::EmptyDatagram {},
+        ToEdge::Dropped { count: 3 },
         ToEdge::Roots { pem: "-----BEGIN CERTIFICATE-----".to_owned() },
     ]
 }
@@ -72,8 +75,29 @@ fn to_sidecar() -> Vec<ToSidecar<'static>> {
     let failure = Failure { kind: FailureKind::Denied(denied()), message: "evil.example is denied".to_owned() };
     let rule = denied().rule;
     let host = Some("example.com".to_owned());
-    let flow =
-        FlowInfo { flow: 3, host: host.clone(), peer, connected: true, sent: 1, received: 2, age_ms: 3, rule: rule.clone() };
+    let flow = FlowInfo {
+        flow: 3,
+        protocol: Protocol::Udp,
+        host: host.clone(),
+        peer,
+        connected: true,
+        sent: 1,
+        received: 2,
+        dropped: 4,
+        age_ms: 3,
+        rule: rule.clone(),
+    };
+    let close = Event::Close {
+        flow: 3,
+        protocol: Protocol::Tcp,
+        host: host.clone(),
+        peer,
+        sent: 1,
+        received: 2,
+        dropped: 0,
+        duration_ms: 3,
+        reason: CloseReason::Ended,
+    };
     let event = |event| ToSidecar::Event { runtime: 1, event, lost: 2 };
     vec![
         ToSidecar::Data(b"HTTP/1.1 200 OK\r\n\r\n"),
@@ -91,8 +115,11 @@ fn to_sidecar() -> Vec<ToSidecar<'static>> {
         ToSidecar::Checked { decision: Decision::Refused(denied()) },
         ToSidecar::Checked { decision: Decision::Allowed { rule: rule.clone() } },
         ToSidecar::FlowList { flows: vec![flow], more: false },
-        event(Event::Open { flow: 3, host: host.clone(), peer, rule }),
-        event(Event::Close { flow: 3, host, peer, sent: 1, received: 2, duration_ms: 3, reason: CloseReason::Ended }),
+        event(Event::Open { flow: 3, protocol: Protocol::Udp, host, peer, rule }),
+        event(close),
+        event(Event::Denied { refused: Refused::Datagrams { peer }, denied: denied() }),
+        ToSidecar::EmptyDatagram {},
+        ToSidecar::Unreachable { errno: 111 },
         event(Event::Denied { refused: Refused::Connect { peer }, denied: denied() }),
         event(Event::Limit { name: "connections".to_owned() }),
     ]

@@ -15,7 +15,8 @@
 //! | `Connect` | flow | `Connected` or `Closed` |
 //! | `TlsOpen`, `TlsAttach` | flow | none, or `Closed` |
 //! | `HandlerOpen` | flow | none, or `Closed` |
-//! | `Data`, `Credit`, `End`, `Close` | flow | none |
+//! | `DatagramsOpen` | flow | `Connected` or `Closed` |
+//! | `Data`, `EmptyDatagram`, `Dropped`, `Credit`, `End`, `Close` | flow | none |
 
 use crate::message::messages;
 use crate::policy::{Existing, Options, OptionsChange};
@@ -38,7 +39,8 @@ messages! {
     /// A message from the sidecar to the edge.
     ToEdge;
     /// Bytes that the guest sends: 1 to [`crate::MAX_DATA_BYTES`] bytes, within the window. The
-    /// sidecar may send data from `Connect` on.
+    /// sidecar may send data from `Connect` on. In a flow of datagrams, one datagram, after
+    /// `Connected`: in the window it counts its bytes and [`crate::window::DATAGRAM_COST`].
     1 Data;
     /// The first message.
     2 Hello {
@@ -171,6 +173,21 @@ messages! {
         runtime: u64,
         /// The number of the request.
         number: u32,
+    };
+    /// Opens a flow of datagrams to a peer. The edge judges the address. The flow has neither `End`
+    /// nor the sidecar's `Credit`.
+    50 DatagramsOpen {
+        /// The runtime.
+        runtime: u64,
+        /// The address.
+        peer: SocketAddr,
+    };
+    /// An empty datagram of the guest, which counts like `Data`.
+    51 EmptyDatagram {};
+    /// The sidecar has dropped datagrams of the flow, because a queue was full.
+    52 Dropped {
+        /// The number of datagrams since the last message.
+        count: u64,
     };
     /// The authorities that sessions trust if the guest passes none. Without the message, sessions
     /// trust the authorities of the system.

@@ -1,6 +1,6 @@
 //! The messages from the edge to the sidecar. Next: `policy.rs`.
 
-use crate::event::Event;
+use crate::event::{Event, Protocol};
 use crate::failure::{Decision, Failure, Rule};
 use crate::message::messages;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,8 @@ use std::net::{IpAddr, SocketAddr};
 pub struct FlowInfo {
     /// The id of the flow.
     pub flow: u32,
+    /// The protocol.
+    pub protocol: Protocol,
     /// The allowed name that is pinned to the address, if a name admits the flow.
     pub host: Option<String>,
     /// The address of the peer.
@@ -21,6 +23,8 @@ pub struct FlowInfo {
     pub sent: u64,
     /// The bytes that were received from the peer.
     pub received: u64,
+    /// The datagrams of both directions that were dropped. 0 for a connection.
+    pub dropped: u64,
     /// The milliseconds since `Connect`.
     pub age_ms: u64,
     /// The rule that admits the flow. `None` if `outside: 'public'` admits the flow.
@@ -31,7 +35,7 @@ messages! {
     /// A message from the edge to the sidecar.
     ToSidecar;
     /// Bytes that the peer sends: 1 to [`crate::MAX_DATA_BYTES`] bytes, within the window. After
-    /// `Connected`.
+    /// `Connected`. In a flow of datagrams, one datagram, without a window.
     129 Data;
     /// The reply to `Hello`.
     130 Hello {
@@ -71,6 +75,13 @@ messages! {
     };
     /// The peer sends no further byte. Needs no window.
     137 End {};
+    /// An empty datagram of the peer.
+    178 EmptyDatagram {};
+    /// The peer of a flow of datagrams could not be reached. The flow stays open.
+    179 Unreachable {
+        /// The operating system's error number (positive), such as `ECONNREFUSED`.
+        errno: i32,
+    };
     /// The edge's last message of the flow. No failure means that both directions have ended, or
     /// that the sidecar has closed the flow.
     138 Closed {

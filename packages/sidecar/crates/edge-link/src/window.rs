@@ -9,6 +9,10 @@ pub const STREAM_WINDOW: u64 = 256 << 10;
 /// The number of consumed bytes from which on the receiver sends credit.
 pub const CREDIT_STEP: u64 = STREAM_WINDOW / 4;
 
+/// The bytes that a datagram counts in the window besides its content, so that small datagrams have
+/// bounded queues too.
+pub const DATAGRAM_COST: u64 = 64;
+
 /// The sender's side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendWindow {

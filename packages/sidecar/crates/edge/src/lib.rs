@@ -10,6 +10,7 @@
 //! Next: `serve.rs`, `runtime.rs`, `flow/mod.rs`, `http/mod.rs`, `secrets.rs`, `dns/mod.rs`,
 //! `wall.rs`.
 
+mod datagrams;
 mod describe;
 mod dns;
 mod flow;

@@ -71,9 +71,29 @@ impl ByteRate {
             let tokens = u64::try_from(self.tokens / NANOSECONDS).unwrap_or(u64::MAX);
             return Ok(wanted.min(tokens));
         }
-        let nanoseconds = (needed - self.tokens).checked_div(self.per_second.into()).unwrap_or(u128::MAX);
+        Err(self.wait_for(needed))
+    }
+
+    /// Takes the bytes of one datagram, which is moved whole or not at all. `bytes` is at most
+    /// [`LEAST_BURST`].
+    ///
+    /// # Errors
+    /// Returns the time until the bytes are available. Takes nothing.
+    pub fn take_whole(&mut self, bytes: u64, now: Instant) -> Result<(), Duration> {
+        self.refill(now);
+        let needed = u128::from(bytes.min(LEAST_BURST)) * NANOSECONDS;
+        if self.tokens >= needed {
+            self.take(bytes);
+            return Ok(());
+        }
+        Err(self.wait_for(needed))
+    }
+
+    /// Returns the time until `needed` billionths of a byte are available.
+    fn wait_for(&self, needed: u128) -> Duration {
+        let nanoseconds = needed.saturating_sub(self.tokens).checked_div(self.per_second.into()).unwrap_or(u128::MAX);
         let wait = u64::try_from(nanoseconds).map_or(LONGEST_WAIT, Duration::from_nanos);
-        Err(wait.clamp(Duration::from_millis(1), LONGEST_WAIT))
+        wait.clamp(Duration::from_millis(1), LONGEST_WAIT)
     }
 
     /// Counts moved bytes.
@@ -134,6 +154,17 @@ mod tests {
         assert_eq!(rate.available(u64::MAX, start), Ok(LEAST_BURST));
         rate.take(LEAST_BURST);
         assert_eq!(rate.available(1, start + Duration::from_secs(1_000_000)), Err(LONGEST_WAIT));
+    }
+
+    #[test]
+    fn a_datagram_is_taken_whole_or_not_at_all() {
+        let start = Instant::now();
+        let mut rate = ByteRate::new(1_000, start);
+        assert_eq!(rate.take_whole(LEAST_BURST, start), Ok(()));
+        assert_eq!(rate.take_whole(500, start), Err(Duration::from_millis(500)));
+        assert_eq!(rate.take_whole(500, start + Duration::from_millis(499)), Err(Duration::from_millis(1)));
+        assert_eq!(rate.take_whole(500, start + Duration::from_millis(500)), Ok(()));
+        assert!(rate.take_whole(1, start + Duration::from_millis(500)).is_err());
     }
 
     proptest! {

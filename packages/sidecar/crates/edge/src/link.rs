@@ -1,5 +1,6 @@
 //! The state of the link that all runtimes share. Next: `serve.rs`.
 
+use crate::datagrams::DatagramFlow;
 use crate::dns::SingleFlight;
 use crate::flow::Flow;
 use crate::handled::{Authority, Stream};
@@ -42,6 +43,8 @@ pub struct Shared {
     authority: OnceCell<Option<Authority>>,
     /// The ids of flows that are in use.
     pub flows: RefCell<HashMap<u32, Slot>>,
+    /// The space for one datagram of a peer.
+    pub datagram: RefCell<Vec<u8>>,
     /// The ids of requests without a reply.
     requests: RefCell<HashSet<u32>>,
 }
@@ -102,6 +105,8 @@ impl Shared {
 pub enum Slot {
     /// The edge has not sent `Closed`.
     Open(Rc<Flow>),
+    /// A flow of datagrams. The edge has not sent `Closed`.
+    Datagrams(Rc<DatagramFlow>),
     /// A session of TLS. The edge has not sent `Closed`.
     Tls(Rc<TlsFlow>),
     /// A request to which the app responds. The edge has not sent `Closed`.

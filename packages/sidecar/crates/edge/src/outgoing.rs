@@ -161,6 +161,16 @@ impl Outgoing {
         Poll::Ready(Ok(count))
     }
 
+    /// Waits until the buffer has space for a datagram of a flow.
+    pub fn poll_space_of(&self, id: u32, cx: &mut Context<'_>) -> Poll<()> {
+        let mut inner = self.0.borrow_mut();
+        if inner.waiting() < FLOWS_WAIT {
+            return Poll::Ready(());
+        }
+        inner.flows.insert(id, cx.waker().clone());
+        Poll::Pending
+    }
+
     /// Turns the events of a runtime on or off.
     pub fn watch(&self, runtime: u64, on: bool) {
         let mut inner = self.0.borrow_mut();

@@ -15,10 +15,10 @@ use coldframe_egress::{Checked, Proxy, ProxyHost};
 use rustix::net::sockopt;
 use std::cell::RefCell;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::{TcpSocket, TcpStream, UdpSocket};
 use tokio::time::timeout;
 
 /// The time until a connection is established.
@@ -123,6 +123,34 @@ pub async fn connect(runtime: &Runtime, checked: Checked) -> Result<TcpStream, F
         }
     };
     timeout(CONNECT_TIME, connecting).await.unwrap_or_else(|_| Err(describe::errno(libc::ETIMEDOUT)))
+}
+
+/// Makes a socket that sends datagrams to an address that the policy has checked, and receives
+/// datagrams of this address only. A proxy over HTTP forwards no datagrams, so a runtime with a
+/// proxy has datagrams to the loopback of the host machine only.
+///
+/// # Errors
+/// Returns the failure of the network, or the refusal because of a proxy.
+pub async fn datagrams(runtime: &Runtime, checked: Checked) -> Result<UdpSocket, Failure> {
+    let route = runtime.state.borrow().route.clone();
+    let peer = checked.address();
+    let is_local = peer.ip().is_loopback();
+    if route.proxy.is_some() && !is_local {
+        let denied = Denied { reason: "proxy".to_owned(), rule: None, host: None, detail: None };
+        runtime.event(|| Event::Denied { refused: Refused::Datagrams { peer }, denied: denied.clone() });
+        return Err(describe::refusal(format_args!("UDP to {peer}"), denied));
+    }
+    let any: IpAddr = if peer.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let local = route.local.filter(|_| !is_local).unwrap_or(any);
+    if local.is_ipv4() != peer.is_ipv4() {
+        return Err(describe::errno(libc::EADDRNOTAVAIL));
+    }
+    let open = async {
+        let socket = UdpSocket::bind(SocketAddr::new(local, 0)).await?;
+        socket.connect(peer).await?;
+        Ok(socket)
+    };
+    open.await.map_err(|error: io::Error| describe::io_error(&error))
 }
 
 /// Sends the request to the proxy. Returns the status of the response. The bytes after the response

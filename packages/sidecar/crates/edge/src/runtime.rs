@@ -4,6 +4,7 @@
 //! many flows therefore has no more turns than a runtime with one flow. Next: `flow/mod.rs`,
 //! `dns/look_up.rs`.
 
+use crate::datagrams::DatagramFlow;
 use crate::describe;
 use crate::dns::{Cache, Queried, Resolution, SingleFlight};
 use crate::flow::Flow;
@@ -37,6 +38,8 @@ pub const MAX_SESSIONS: usize = 4_096;
 /// The largest number of requests and flows of one runtime that begin in a turn, and that end. The
 /// beginning of a query takes 15 µs, so other runtimes wait for 0.1 ms.
 const MOST_IN_TURN: usize = 8;
+/// The largest number of flows of datagrams of one runtime.
+pub const MAX_DATAGRAM_FLOWS: usize = 64;
 /// The shortest time between two events of one limit.
 const LIMIT_EVENTS: Duration = Duration::from_secs(1);
 
@@ -90,6 +93,8 @@ pub struct State {
     pub failed: FailedPeers,
     /// The flows that are not closed.
     pub flows: HashMap<u32, Rc<Flow>>,
+    /// The flows of datagrams that are not closed.
+    pub datagrams: HashMap<u32, Rc<DatagramFlow>>,
     /// The sessions of TLS that are not closed.
     pub sessions: HashMap<u32, Rc<TlsFlow>>,
     /// The tickets of sessions.
@@ -139,6 +144,7 @@ impl Runtime {
             secret_keys: Keys::default(),
             failed: FailedPeers::default(),
             flows: HashMap::new(),
+            datagrams: HashMap::new(),
             sessions: HashMap::new(),
             tickets: Arc::default(),
             connecting: 0,
@@ -265,6 +271,8 @@ impl Runtime {
     fn judge_flows(&self, now: Instant) {
         let flows: Vec<Rc<Flow>> = self.state.borrow().flows.values().cloned().collect();
         flows.iter().for_each(|flow| flow.judge_again(now));
+        let datagrams: Vec<Rc<DatagramFlow>> = self.state.borrow().datagrams.values().cloned().collect();
+        datagrams.iter().for_each(|flow| flow.judge_again(now));
     }
 
     /// Counts a new connection.
@@ -292,6 +300,37 @@ impl Runtime {
         Err(self.limit(name))
     }
 
+    /// Counts a new flow of datagrams.
+    ///
+    /// # Errors
+    /// Returns the failure of the first reached limit.
+    pub fn take_datagrams(&self) -> Result<(), Failure> {
+        let now = Instant::now();
+        let mut state = self.state.borrow_mut();
+        let name = if state.options.limits.bytes.is_some_and(|bytes| state.moved >= bytes) {
+            "bytes"
+        } else if state.datagrams.len() >= MAX_DATAGRAM_FLOWS {
+            "udpFlows"
+        } else if state.failed.is_scan(now) {
+            "scan"
+        } else if !state.connects.take(1, now) {
+            "connectsPerSecond"
+        } else {
+            return Ok(());
+        };
+        drop(state);
+        Err(self.limit(name))
+    }
+
+    /// Takes the bytes of one datagram from the rate of a direction.
+    ///
+    /// # Errors
+    /// Returns the time until the rate allows the datagram.
+    pub fn take_datagram(&self, direction: usize, bytes: u64, now: Instant) -> Result<(), Duration> {
+        let mut state = self.state.borrow_mut();
+        state.rates.get_mut(direction).map_or(Ok(()), |rate| rate.take_whole(bytes, now))
+    }
+
     /// Returns how many of `wanted` bytes may be moved now in a direction, by the rate and the
     /// limit of bytes.
     ///
@@ -313,6 +352,7 @@ impl Runtime {
         let is_reached = is_reached(state.moved);
         if is_reached && !was_reached {
             state.flows.values().for_each(|flow| flow.wake());
+            state.datagrams.values().for_each(|flow| flow.wake());
         }
         is_reached
     }

@@ -3,6 +3,7 @@
 //! The sidecar is suspect. A message that breaks the rules of the link ends the link, and with the
 //! link all connections.
 
+use crate::datagrams::DatagramFlow;
 use crate::describe;
 use crate::dns;
 use crate::flow::Flow;
@@ -217,9 +218,13 @@ impl Link {
                 Ok(())
             }
             ToEdge::Hello { version } => Err(LinkFault::Version(version)),
-            ToEdge::Data(bytes) => {
-                self.with_flow(id, |flow| flow.data(bytes), |session| session.data(bytes), |one| one.data(bytes))
-            }
+            ToEdge::Data(bytes) => match self.shared.datagrams(id) {
+                Some(flow) => flow.data(bytes),
+                None => self.with_flow(id, |flow| flow.data(bytes), |session| session.data(bytes), |one| one.data(bytes)),
+            },
+            ToEdge::EmptyDatagram {} => self.shared.with_datagrams(id, |flow| flow.data(&[])),
+            ToEdge::Dropped { count } => self.shared.with_datagrams(id, |flow| flow.dropped(count)),
+            ToEdge::DatagramsOpen { runtime, peer } => self.shared.open_datagrams(id, runtime, peer),
             ToEdge::Credit { bytes } => {
                 self.with_flow(id, |flow| flow.credit(bytes), |session| session.credit(bytes), |one| one.credit(bytes))
             }
@@ -342,7 +347,10 @@ impl Link {
 
     fn list(&self, reply: Request, id: u64) {
         let flows: Vec<FlowInfo> = match self.shared.runtime(id) {
-            Some(runtime) => runtime.state.borrow().flows.values().map(|flow| flow.info()).collect(),
+            Some(runtime) => {
+                let state = runtime.state.borrow();
+                state.flows.values().map(|flow| flow.info()).chain(state.datagrams.values().map(|flow| flow.info())).collect()
+            }
             None => Vec::new(),
         };
         let mut parts = flows.chunks(LIST_PART).peekable();
@@ -445,6 +453,7 @@ impl Link {
                 let stream = stream.clone();
                 return call_handled(&stream);
             }
+            Some(Slot::Datagrams(_)) => return Err(LinkFault::Rules("neither End nor Credit of datagrams")),
             Some(Slot::Closed) => return Ok(()),
             None => return Err(LinkFault::Rules("a flow that is in use")),
         };
@@ -466,6 +475,11 @@ impl Link {
                     drop(flows);
                     return stream.close();
                 }
+                Some(Slot::Datagrams(flow)) => {
+                    let flow = flow.clone();
+                    drop(flows);
+                    return flow.close();
+                }
                 Some(Slot::Closed) => {
                     flows.remove(&id);
                     return Ok(());
@@ -481,6 +495,8 @@ impl Link {
         let Some(runtime) = removed else { return };
         let flows: Vec<Rc<Flow>> = runtime.state.borrow().flows.values().cloned().collect();
         flows.iter().for_each(|flow| flow.cut(describe::errno(libc::ECONNRESET), CloseReason::RuntimeEnded));
+        let datagrams: Vec<Rc<DatagramFlow>> = runtime.state.borrow().datagrams.values().cloned().collect();
+        datagrams.iter().for_each(|flow| flow.cut(describe::errno(libc::ECONNRESET), CloseReason::RuntimeEnded));
         let sessions: Vec<Rc<TlsFlow>> = runtime.state.borrow().sessions.values().cloned().collect();
         sessions.iter().for_each(|session| session.cut(describe::errno(libc::ECONNRESET)));
         self.shared.out.watch(id, false);

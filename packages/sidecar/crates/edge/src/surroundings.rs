@@ -6,6 +6,7 @@ use if_addrs::{IfAddr, Interface};
 use resolv_conf::{Config, ScopedIp};
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::time::Duration;
 
 /// The port of DNS servers.
 pub const DNS_PORT: u16 = 53;
@@ -33,6 +34,8 @@ pub struct Surroundings {
     pub discovers_nat64: bool,
     /// The authorities of the system in PEM, or an empty text.
     pub authorities: String,
+    /// The time without a datagram after which a flow of datagrams ends. `None` means the default.
+    pub datagrams_idle: Option<Duration>,
 }
 
 impl Surroundings {

@@ -4,8 +4,9 @@
 //! `decision.rs`.
 
 use crate::cell::Current;
-use crate::connect::{Connect, judge_connect};
+use crate::connect::{Connect, judge_flow};
 use crate::decision::{Decision, Reason};
+use crate::entry::Protocol;
 use crate::name::Name;
 use crate::pins::PinSet;
 use displaydoc::Display;
@@ -25,8 +26,9 @@ pub enum InvalidUrl {
 }
 
 /// Judges a request with a method to a URL. Rules about HTTP judge URLs with a scheme of HTTP or
-/// WebSocket. For an address, the pins of the runtime count. For a name, the addresses are
-/// unknown before the lookup, so a connection can still be refused because of an address.
+/// WebSocket. A URL with the scheme `udp` is about datagrams. For an address, the pins of the
+/// runtime count. For a name, the addresses are unknown before the lookup, so a connection can
+/// still be refused because of an address.
 ///
 /// # Errors
 /// Fails if the text is no URL, or the host or the port is unknown.
@@ -61,11 +63,11 @@ pub fn check(current: &Current, pins: &PinSet, url: &str, method: &str, now: Ins
             }
         },
     };
-    Ok(match judge_connect(current, pins, SocketAddr::new(address, port), now) {
+    Ok(match judge_flow(current, pins, protocol_of(&parsed), SocketAddr::new(address, port), now) {
         Connect::Admitted(admission) => Decision::Allowed { rule: admission.rule() },
         Connect::Refused(refused) => refused,
         // The lookup has not been repeated, and the name is still allowed.
-        Connect::Renew(name) => current.policy().judge_name(&name, port),
+        Connect::Renew(name) => current.policy().judge_name_of(protocol_of(&parsed), &name, port),
     })
 }
 
@@ -73,6 +75,10 @@ fn judge(current: &Current, name: &Name, port: u16, url: &Url, method: &str) -> 
     match url.scheme() {
         "http" | "https" => current.policy().judge_request(name, port, method, url.path()).decision,
         "ws" | "wss" => current.policy().judge_request(name, port, "GET", url.path()).decision,
-        _ => current.policy().judge_name(name, port),
+        _ => current.policy().judge_name_of(protocol_of(url), name, port),
     }
+}
+
+fn protocol_of(url: &Url) -> Protocol {
+    if url.scheme() == "udp" { Protocol::Udp } else { Protocol::Tcp }
 }

@@ -1,4 +1,5 @@
-//! The check of a connection: the only source of addresses that can be connected.
+//! The check of a connection: the only source of addresses that can be connected, or can
+//! receive datagrams.
 //!
 //! A connection is refused if the address is not public and `private` does not open it. Then the
 //! rules about addresses decide. Without such a rule the names decide that are pinned to the
@@ -7,12 +8,13 @@
 
 use crate::cell::{Current, Generation};
 use crate::decision::{Decision, Reason, RuleId};
+use crate::entry::Protocol;
 use crate::name::Name;
 use crate::pins::{PinSet, PinState};
 use std::net::{SocketAddr, SocketAddrV6};
 use std::time::Instant;
 
-/// An address that the policy has checked. Only [`judge_connect`] makes the value.
+/// An address that the policy has checked. Only [`judge_flow`] makes the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checked(SocketAddr);
 
@@ -28,6 +30,7 @@ impl Checked {
 pub struct Admission {
     peer: Checked,
     rule: Option<RuleId>,
+    protocol: Protocol,
     generation: Generation,
 }
 
@@ -63,20 +66,25 @@ pub enum Connect {
 
 /// Judges a connection to an address.
 pub fn judge_connect(current: &Current, pins: &PinSet, peer: SocketAddr, now: Instant) -> Connect {
+    judge_flow(current, pins, Protocol::Tcp, peer, now)
+}
+
+/// Judges a flow of a protocol to an address.
+pub fn judge_flow(current: &Current, pins: &PinSet, protocol: Protocol, peer: SocketAddr, now: Instant) -> Connect {
     let peer = canonical(peer);
     let admit = |decision: Decision| match decision {
         Decision::Allowed { rule } => {
-            Connect::Admitted(Admission { peer: Checked(peer), rule, generation: current.generation() })
+            Connect::Admitted(Admission { peer: Checked(peer), rule, protocol, generation: current.generation() })
         }
         refused => Connect::Refused(refused),
     };
-    if let Some(decision) = current.policy().judge_address(current.host(), peer) {
+    if let Some(decision) = current.policy().judge_address(protocol, current.host(), peer) {
         return admit(decision);
     }
-    let unnamed = current.policy().judge_unnamed(peer.port());
+    let unnamed = current.policy().judge_unnamed(protocol, peer.port());
     let (mut expired, mut refused) = (None, None);
     for (name, state) in pins.names_of(peer.ip(), now) {
-        let decision = current.policy().judge_name(name, peer.port());
+        let decision = current.policy().judge_name_of(protocol, name, peer.port());
         match state {
             PinState::Fresh if decision.is_allowed() => return admit(decision),
             PinState::Expired if decision.is_allowed() => expired = expired.or(Some(name)),
@@ -99,19 +107,19 @@ pub fn judge_connect(current: &Current, pins: &PinSet, peer: SocketAddr, now: In
 /// # Errors
 /// Returns the refusal if the connection is no longer allowed.
 pub fn judge_again(current: &Current, pins: &PinSet, admission: &Admission, now: Instant) -> Result<Admission, Decision> {
-    let peer = admission.peer.address();
+    let (peer, protocol) = (admission.peer.address(), admission.protocol);
     let named = || {
         let mut refused = None;
         for (name, _) in pins.names_of(peer.ip(), now) {
-            let decision = current.policy().judge_name(name, peer.port());
+            let decision = current.policy().judge_name_of(protocol, name, peer.port());
             if decision.is_allowed() {
                 return decision;
             }
             refused = worse(refused, decision);
         }
-        refused.unwrap_or_else(|| current.policy().judge_unnamed(peer.port()))
+        refused.unwrap_or_else(|| current.policy().judge_unnamed(protocol, peer.port()))
     };
-    match current.policy().judge_address(current.host(), peer).unwrap_or_else(named) {
+    match current.policy().judge_address(protocol, current.host(), peer).unwrap_or_else(named) {
         Decision::Allowed { rule } => Ok(Admission { rule, generation: current.generation(), ..*admission }),
         refused => Err(refused),
     }
@@ -133,8 +141,8 @@ pub fn judge_server_name<'a>(
 ) -> Result<(), Option<RuleId>> {
     let (policy, peer) = (current.policy(), canonical(peer));
     let by_address = policy
-        .judge_address(current.host(), peer)
-        .map_or_else(|| policy.judge_unnamed(peer.port()).is_allowed(), |decision| decision.is_allowed());
+        .judge_address(Protocol::Tcp, current.host(), peer)
+        .map_or_else(|| policy.judge_unnamed(Protocol::Tcp, peer.port()).is_allowed(), |decision| decision.is_allowed());
     let Some(name) = name else { return if by_address { Ok(()) } else { Err(None) } };
     let decision = policy.judge_name(name, peer.port());
     if decision.reason() == Some(Reason::Denied) {

@@ -1,5 +1,5 @@
-//! The entries of a policy: `host`, `host:port`, `*.host:port`, `tcp://host:port`, an address or a
-//! prefix of addresses with or without a port.
+//! The entries of a policy: `host`, `host:port`, `*.host:port`, `tcp://host:port`,
+//! `udp://host:port`, an address or a prefix of addresses with or without a port.
 //!
 //! An IPv6 address with a port is written in brackets. A port is a number, a range such as
 //! `8000-8010`, or `*`. An entry that could never take effect is an error. Next: `ports.rs`.
@@ -7,7 +7,7 @@
 use crate::cidr::Cidr;
 use crate::invalid_entry::Fault;
 use crate::name::Name;
-use crate::ports::{DNS_PORTS, Ports};
+use crate::ports::{DEFAULT_PORT, DNS_PORTS, Ports};
 use crate::registry;
 use crate::special_names::SpecialName;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -40,6 +40,16 @@ impl List {
     }
 }
 
+/// The protocol of a flow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// Connections.
+    #[default]
+    Tcp,
+    /// Datagrams. Only an entry with the scheme `udp` allows datagrams.
+    Udp,
+}
+
 /// The hosts of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Hosts {
@@ -56,6 +66,8 @@ pub(crate) enum Hosts {
 pub(crate) struct Entry {
     pub(crate) hosts: Hosts,
     pub(crate) ports: Ports,
+    /// The scheme of the entry.
+    pub(crate) protocol: Option<Protocol>,
 }
 
 /// The maximum length of an entry, in bytes.
@@ -70,20 +82,30 @@ impl Entry {
         if text.len() > MAX_ENTRY_BYTES {
             return Err(Fault::TooLong);
         }
-        let rest = match text.split_once("://") {
-            None => text,
-            Some(("tcp", rest)) => rest,
+        let (protocol, rest) = match text.split_once("://") {
+            None => (None, text),
+            Some(("tcp", rest)) => (Some(Protocol::Tcp), rest),
+            Some(("udp", rest)) if list != List::Http => (Some(Protocol::Udp), rest),
             Some(_) => return Err(Fault::Scheme),
         };
         let (host, port) = split(rest)?;
         let ports = port.map_or(Ok(Ports::Omitted), ports)?;
-        let entry = Self { hosts: hosts(host)?, ports };
+        let entry = Self { hosts: hosts(host)?, ports, protocol };
         entry.takes_effect(list)?;
         Ok(entry)
     }
 
+    /// Returns whether the entry is about flows of a protocol. An entry of `deny` without a scheme
+    /// is about all protocols, and every other entry without a scheme is about TCP.
+    pub(crate) fn is_about(&self, list: List, protocol: Protocol) -> bool {
+        self.protocol.map_or(list == List::Deny || protocol == Protocol::Tcp, |own| own == protocol)
+    }
+
     /// Refuses an entry that could never take effect.
     fn takes_effect(&self, list: List) -> Result<(), Fault> {
+        if self.protocol == Some(Protocol::Udp) && list != List::Deny && self.ports == Ports::Omitted {
+            return Err(Fault::UdpPort);
+        }
         match &self.hosts {
             Hosts::Name(_) | Hosts::Below(_) if list == List::Private => Err(Fault::NameInPrivate),
             Hosts::Name(_) | Hosts::Below(_) if list == List::Deny => Ok(()),
@@ -99,8 +121,9 @@ impl Entry {
         if special.is_some() {
             return Err(Fault::SpecialName);
         }
-        match self.ports {
-            Ports::Range(first, last) if first == last && DNS_PORTS.contains(&first) => Err(Fault::DnsPort),
+        match self.exact_port() {
+            Some(port) if DNS_PORTS.contains(&port) => Err(Fault::DnsPort),
+            Some(DEFAULT_PORT) if self.protocol == Some(Protocol::Udp) => Err(Fault::QuicPort),
             _ => Ok(()),
         }
     }

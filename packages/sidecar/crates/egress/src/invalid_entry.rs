@@ -21,8 +21,12 @@ pub enum Fault {
         /// The maximum.
         most: usize,
     },
-    /// an entry without a scheme, or with the scheme tcp
+    /// an entry without a scheme, or with the scheme tcp or udp
     Scheme,
+    /// a port, because an entry about UDP has no default port
+    UdpPort,
+    /// an address for the port 443 of UDP, because QUIC hides the name of the host
+    QuicPort,
     /// an IPv6 address in brackets, such as [2606:4700::1111]:443
     Brackets,
     /// a port from 1 to 65535, a range such as 8000-8010, or *

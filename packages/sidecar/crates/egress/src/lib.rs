@@ -47,9 +47,9 @@ pub use budget::{LookupBudgets, NAMES_WINDOW, TokenBucket, WILDCARD_BYTES, WILDC
 pub use cell::{Current, Existing, Generation, PolicyCell};
 pub use check::{InvalidUrl, check};
 pub use cidr::Cidr;
-pub use connect::{Admission, Checked, Connect, judge_again, judge_connect, judge_server_name};
+pub use connect::{Admission, Checked, Connect, judge_again, judge_connect, judge_flow, judge_server_name};
 pub use decision::{Decision, Limit, Reason, RuleId};
-pub use entry::List;
+pub use entry::{List, Protocol};
 pub use family::Family;
 pub use host_network::{HostFacts, HostNetwork};
 pub use http::{

@@ -3,16 +3,16 @@
 //! A loopback address means the runtime itself, so an entry opens exactly one address and one port.
 //! A wider entry would hide programs of the host machine that listen for the machine only.
 
-use crate::entry::{Entry, Hosts, List};
+use crate::entry::{Entry, Hosts, List, Protocol};
 use crate::invalid_entry::{Fault, InvalidEntry};
 use std::net::SocketAddr;
 
-/// Returns the loopback addresses that the entries of `private` open. Entries that are not valid
-/// open nothing.
+/// Returns the loopback addresses that the entries of `private` open for a protocol. Entries that
+/// are not valid open nothing.
 ///
 /// # Errors
 /// Returns the first entry that is about the loopback, and not about one address and one port.
-pub fn loopback_entries(private: &[String]) -> Result<Vec<SocketAddr>, InvalidEntry> {
+pub fn loopback_entries(protocol: Protocol, private: &[String]) -> Result<Vec<SocketAddr>, InvalidEntry> {
     let mut opened = Vec::new();
     for (index, text) in private.iter().enumerate() {
         let Ok(entry) = Entry::parse(List::Private, text) else { continue };
@@ -21,7 +21,8 @@ pub fn loopback_entries(private: &[String]) -> Result<Vec<SocketAddr>, InvalidEn
             continue;
         }
         match entry.exact_port().filter(|_| prefix.is_single()) {
-            Some(port) => opened.push(SocketAddr::new(prefix.base(), port)),
+            Some(port) if entry.is_about(List::Private, protocol) => opened.push(SocketAddr::new(prefix.base(), port)),
+            Some(_) => {}
             None => return Err(InvalidEntry::new(List::Private, index, Fault::Loopback, text)),
         }
     }
@@ -34,7 +35,7 @@ mod tests {
 
     fn opened(entries: &[&str]) -> Result<Vec<String>, usize> {
         let entries: Vec<String> = entries.iter().map(|text| (*text).to_owned()).collect();
-        let opened = loopback_entries(&entries).map_err(|invalid| invalid.index)?;
+        let opened = loopback_entries(Protocol::Tcp, &entries).map_err(|invalid| invalid.index)?;
         Ok(opened.iter().map(ToString::to_string).collect())
     }
 

@@ -8,13 +8,13 @@
 
 use crate::cidr::Cidr;
 use crate::decision::{Decision, Reason, RuleId};
-use crate::entry::{Entry, Hosts, List};
+use crate::entry::{Entry, Hosts, List, Protocol};
 use crate::host_network::HostNetwork;
 use crate::http::{HttpRule, HttpTable, JudgedRequest};
 use crate::invalid_entry::{Fault, InvalidEntry};
 use crate::name::Name;
 use crate::names::{NameTable, key};
-use crate::ports::{DNS_PORTS, Effect, MAIL_PORT, PortTable, Ports};
+use crate::ports::{Effect, PortTable, Ports, closed_to_addresses, closed_to_names};
 use crate::prefixes::Prefixes;
 use crate::registry::AddressKind;
 use crate::special_names::SpecialName;
@@ -23,9 +23,6 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The maximum number of entries of each list.
 pub const MAX_ENTRIES: usize = 4_096;
-
-/// The ports that a name opens only by an exact entry, or never.
-const CLOSED_TO_NAMES: [u16; 3] = [MAIL_PORT, DNS_PORTS[0], DNS_PORTS[1]];
 
 /// The hosts that a runtime reaches without a rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -68,6 +65,15 @@ impl EgressOptions {
 #[derive(Debug, Default)]
 pub struct Policy {
     options: EgressOptions,
+    tcp: Tables,
+    /// Empty if no entry opens UDP.
+    udp: Tables,
+    http: HttpTable,
+}
+
+/// The rules about flows of one protocol.
+#[derive(Debug, Default)]
+struct Tables {
     names: NameTable,
     addresses: AddressTable,
     /// The entries of `private`.
@@ -75,8 +81,10 @@ pub struct Policy {
     /// The entries of `private` with exactly one address and one port.
     opened_exactly: HashSet<(IpAddr, u16)>,
     has_names: bool,
-    http: HttpTable,
 }
+
+/// The rules about names, by key.
+type NamedRules = HashMap<Box<str>, Vec<(Ports, Effect)>>;
 
 /// The rules about addresses: the ports of each prefix, with the rules of all wider prefixes.
 #[derive(Debug, Default)]
@@ -86,13 +94,13 @@ struct AddressTable {
 }
 
 impl AddressTable {
-    fn new(rules: BTreeMap<Cidr, Vec<(Ports, Effect)>>) -> Self {
+    fn new(rules: BTreeMap<Cidr, Vec<(Ports, Effect)>>, closed: &[u16]) -> Self {
         let keys: Vec<Cidr> = rules.keys().copied().collect();
         let (prefixes, parents) = Prefixes::new(&keys);
         let mut ports: Vec<PortTable> = Vec::with_capacity(keys.len());
         // The keys are in ascending order, so a prefix is after the prefixes around.
         for (rules, parent) in rules.values().zip(parents) {
-            let own = PortTable::new(rules, &[MAIL_PORT]);
+            let own = PortTable::new(rules, closed);
             let around = parent.and_then(|parent| ports.get(parent as usize));
             ports.push(around.map_or_else(|| own.clone(), |around| own.over(around)));
         }
@@ -114,12 +122,7 @@ impl Policy {
     /// # Errors
     /// Returns the first entry that is no valid entry of its list.
     pub fn compile(options: EgressOptions) -> Result<Self, InvalidEntry> {
-        let mut names: HashMap<Box<str>, Vec<(Ports, Effect)>> = HashMap::new();
-        let mut addresses: BTreeMap<Cidr, Vec<(Ports, Effect)>> = BTreeMap::new();
-        let mut opened: BTreeMap<Cidr, Vec<(Ports, Effect)>> = BTreeMap::new();
-        let mut opened_exactly = HashSet::new();
-        let mut number = 0;
-        let mut has_names = false;
+        let mut entries: Vec<(List, Entry)> = Vec::new();
         for list in List::ALL {
             let texts = options.list(list);
             if let Some(text) = texts.get(MAX_ENTRIES) {
@@ -127,34 +130,23 @@ impl Policy {
             }
             for (index, text) in texts.iter().enumerate() {
                 let entry = Entry::parse(list, text).map_err(|fault| InvalidEntry::new(list, index, fault, text))?;
-                let rule = (entry.ports, Effect { allows: list != List::Deny, rule: Some(number) });
-                number += 1;
-                match &entry.hosts {
-                    Hosts::Addresses(prefix) => {
-                        addresses.entry(*prefix).or_default().push(rule);
-                        if list == List::Private {
-                            opened.entry(*prefix).or_default().push(rule);
-                            let port = entry.exact_port().filter(|_| prefix.is_single());
-                            opened_exactly.extend(port.map(|port| (prefix.base(), port)));
-                        }
-                    }
-                    Hosts::Name(name) | Hosts::Below(name) => {
-                        let key = key(name, matches!(entry.hosts, Hosts::Below(_)));
-                        names.entry(key).or_default().push(rule);
-                        has_names |= rule.1.allows;
-                    }
-                }
+                entries.push((list, entry));
             }
         }
-        let (http, hosts) = Self::add_http(&options.http, number, &mut names)?;
-        has_names |= !hosts.is_empty();
+        let mut named = NamedRules::new();
+        let first = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+        let (http, hosts) = Self::add_http(&options.http, first, &mut named)?;
         let default = match options.outside {
             Outside::Deny => PortTable::default(),
-            Outside::Public => PortTable::open(&CLOSED_TO_NAMES),
+            Outside::Public => PortTable::open(closed_to_names(Protocol::Tcp)),
         };
-        let names = NameTable::new(names, &hosts, default, &CLOSED_TO_NAMES);
-        let (addresses, opened) = (AddressTable::new(addresses), AddressTable::new(opened));
-        Ok(Self { options, names, addresses, opened, opened_exactly, has_names, http })
+        let opens_udp = |(list, entry): &(List, Entry)| *list != List::Deny && entry.is_about(*list, Protocol::Udp);
+        let udp = match entries.iter().any(opens_udp) {
+            true => Tables::new(Protocol::Udp, &entries, NamedRules::new(), &HashMap::new(), PortTable::default()),
+            false => Tables::default(),
+        };
+        let tcp = Tables::new(Protocol::Tcp, &entries, named, &hosts, default);
+        Ok(Self { options, tcp, udp, http })
     }
 
     /// Compiles the rules about HTTP, and adds the ports that the rules open to `names`. Returns
@@ -162,7 +154,7 @@ impl Policy {
     fn add_http(
         rules: &[HttpRule],
         first: u32,
-        names: &mut HashMap<Box<str>, Vec<(Ports, Effect)>>,
+        names: &mut NamedRules,
     ) -> Result<(HttpTable, HashMap<Box<str>, Effect>), InvalidEntry> {
         if let Some(rule) = rules.get(MAX_ENTRIES) {
             return Err(InvalidEntry::new(List::Http, MAX_ENTRIES, Fault::TooMany { most: MAX_ENTRIES }, &rule.host));
@@ -211,22 +203,32 @@ impl Policy {
         if let Some(special) = SpecialName::of(name) {
             return Decision::refused(Reason::SpecialName(special));
         }
-        let rules = self.names.find(name);
-        match rules.lookup {
-            Some(effect) => self.decided(effect),
-            None => rules.ports.first_denied().map_or(Decision::refused(Reason::NotAllowed), |effect| self.decided(effect)),
+        let [tcp, udp] = [&self.tcp, &self.udp].map(|tables| tables.names.find(name));
+        let decided = tcp.lookup.or(udp.lookup).or_else(|| tcp.ports.first_denied()).or_else(|| udp.ports.first_denied());
+        decided.map_or(Decision::refused(Reason::NotAllowed), |effect| self.decided(effect))
+    }
+
+    fn tables(&self, protocol: Protocol) -> &Tables {
+        match protocol {
+            Protocol::Tcp => &self.tcp,
+            Protocol::Udp => &self.udp,
         }
     }
 
     /// Judges a connection to a port of a name, before the name is looked up.
     pub fn judge_name(&self, name: &Name, port: u16) -> Decision {
+        self.judge_name_of(Protocol::Tcp, name, port)
+    }
+
+    /// Judges a flow to a port of a name, as [`Self::judge_name`].
+    pub fn judge_name_of(&self, protocol: Protocol, name: &Name, port: u16) -> Decision {
         if let Some(special) = SpecialName::of(name) {
             return Decision::refused(Reason::SpecialName(special));
         }
-        let rules = self.names.find(name);
+        let rules = self.tables(protocol).names.find(name);
         match rules.ports.at(port) {
             Some(effect) => self.decided(effect),
-            None if rules.lookup.is_some() && CLOSED_TO_NAMES.contains(&port) => Decision::refused(Reason::Port),
+            None if rules.lookup.is_some() && closed_to_names(protocol).contains(&port) => Decision::refused(Reason::Port),
             None => Decision::refused(Reason::NotAllowed),
         }
     }
@@ -262,23 +264,23 @@ impl Policy {
         rules.iter().flat_map(|rules| rules.indexes()).filter_map(|index| self.options.http.get(index)).collect()
     }
 
-    /// Judges a connection to an address by the rules about addresses. Returns `None` if the
-    /// address may be connected and no rule decides, so that the names of the address decide.
-    pub(crate) fn judge_address(&self, host: &HostNetwork, peer: SocketAddr) -> Option<Decision> {
+    /// Judges a flow to an address by the rules about addresses. Returns `None` if the address may
+    /// be reached and no rule decides, so that the names of the address decide.
+    pub(crate) fn judge_address(&self, protocol: Protocol, host: &HostNetwork, peer: SocketAddr) -> Option<Decision> {
         let (address, port) = (peer.ip().to_canonical(), peer.port());
-        let kind = host.kind_of_peer(peer);
-        if !self.opens(kind, address, port) {
+        let (kind, tables) = (host.kind_of_peer(peer), self.tables(protocol));
+        if !tables.opens(kind, address, port) {
             return Some(Decision::refused(Reason::PrivateAddress(kind)));
         }
-        self.addresses.effect(address, port).map(|effect| self.decided(effect))
+        tables.addresses.effect(address, port).map(|effect| self.decided(effect))
     }
 
-    /// Judges a connection to an address without a rule and without a name.
-    pub(crate) fn judge_unnamed(&self, port: u16) -> Decision {
-        match self.options.outside {
-            Outside::Public if CLOSED_TO_NAMES.contains(&port) => Decision::refused(Reason::Port),
-            Outside::Public if port > 0 => Decision::Allowed { rule: None },
-            _ if self.has_names => Decision::refused(Reason::NameNotPinned),
+    /// Judges a flow to an address without a rule and without a name.
+    pub(crate) fn judge_unnamed(&self, protocol: Protocol, port: u16) -> Decision {
+        match (protocol, self.options.outside) {
+            (Protocol::Tcp, Outside::Public) if closed_to_names(protocol).contains(&port) => Decision::refused(Reason::Port),
+            (Protocol::Tcp, Outside::Public) if port > 0 => Decision::Allowed { rule: None },
+            _ if self.tables(protocol).has_names => Decision::refused(Reason::NameNotPinned),
             _ => Decision::refused(Reason::NotAllowed),
         }
     }
@@ -286,21 +288,7 @@ impl Policy {
     /// Returns whether a DNS response may have an address: the address is public, or `private`
     /// opens one of its ports.
     pub(crate) fn accepts_answer(&self, kind: AddressKind, address: IpAddr) -> bool {
-        let any_port = || self.opened.at(address).is_some_and(|ports| ports.first_allowed().is_some());
-        match kind {
-            AddressKind::Public => true,
-            kind if kind.needs_exact_entry() => self.opened_exactly.iter().any(|(opened, _)| *opened == address),
-            _ => any_port(),
-        }
-    }
-
-    fn opens(&self, kind: AddressKind, address: IpAddr, port: u16) -> bool {
-        match kind {
-            AddressKind::Public => true,
-            AddressKind::Zone => false,
-            kind if kind.needs_exact_entry() => self.opened_exactly.contains(&(address, port)),
-            _ => self.opened.effect(address, port).is_some(),
-        }
+        kind == AddressKind::Public || self.tcp.opens_any_port(kind, address) || self.udp.opens_any_port(kind, address)
     }
 
     fn decided(&self, effect: Effect) -> Decision {
@@ -319,5 +307,59 @@ impl Policy {
             index -= count;
         }
         RuleId { list: List::Http, index }
+    }
+}
+
+impl Tables {
+    /// Makes the tables of a protocol. `named` has further rules about names, and `hosts` are the
+    /// hosts of [`NameTable::new`]. `default` are the ports of hosts without a rule.
+    fn new(
+        protocol: Protocol,
+        entries: &[(List, Entry)],
+        mut named: NamedRules,
+        hosts: &HashMap<Box<str>, Effect>,
+        default: PortTable,
+    ) -> Self {
+        let mut addresses: BTreeMap<Cidr, Vec<(Ports, Effect)>> = BTreeMap::new();
+        let mut opened: BTreeMap<Cidr, Vec<(Ports, Effect)>> = BTreeMap::new();
+        let mut opened_exactly = HashSet::new();
+        let mut has_names = !hosts.is_empty();
+        for ((list, entry), number) in entries.iter().zip(0..).filter(|((list, entry), _)| entry.is_about(*list, protocol)) {
+            let rule = (entry.ports, Effect { allows: *list != List::Deny, rule: Some(number) });
+            match &entry.hosts {
+                Hosts::Addresses(prefix) => {
+                    addresses.entry(*prefix).or_default().push(rule);
+                    if *list == List::Private {
+                        opened.entry(*prefix).or_default().push(rule);
+                        let port = entry.exact_port().filter(|_| prefix.is_single());
+                        opened_exactly.extend(port.map(|port| (prefix.base(), port)));
+                    }
+                }
+                Hosts::Name(name) | Hosts::Below(name) => {
+                    let key = key(name, matches!(entry.hosts, Hosts::Below(_)));
+                    named.entry(key).or_default().push(rule);
+                    has_names |= rule.1.allows;
+                }
+            }
+        }
+        let names = NameTable::new(named, hosts, default, closed_to_names(protocol));
+        let [addresses, opened] = [addresses, opened].map(|rules| AddressTable::new(rules, closed_to_addresses(protocol)));
+        Self { names, addresses, opened, opened_exactly, has_names }
+    }
+
+    fn opens(&self, kind: AddressKind, address: IpAddr, port: u16) -> bool {
+        match kind {
+            AddressKind::Public => true,
+            AddressKind::Zone => false,
+            kind if kind.needs_exact_entry() => self.opened_exactly.contains(&(address, port)),
+            _ => self.opened.effect(address, port).is_some(),
+        }
+    }
+
+    fn opens_any_port(&self, kind: AddressKind, address: IpAddr) -> bool {
+        match kind {
+            kind if kind.needs_exact_entry() => self.opened_exactly.iter().any(|(opened, _)| *opened == address),
+            _ => self.opened.at(address).is_some_and(|ports| ports.first_allowed().is_some()),
+        }
     }
 }

@@ -4,6 +4,8 @@
 //! replaces parts of the table of the wider rules around the host. Therefore the lookup of the
 //! deepest host is enough. Next: `prefixes.rs` and `names.rs`, which find the deepest host.
 
+use crate::entry::Protocol;
+
 /// The port of an entry that opens a host without a port.
 pub(crate) const DEFAULT_PORT: u16 = 443;
 /// The port of mail servers. Only an entry with exactly this port opens the port.
@@ -11,6 +13,28 @@ pub(crate) const MAIL_PORT: u16 = 25;
 /// The ports of DNS servers. A name cannot open the ports, because a resolver behind an allowed
 /// name would look up any name.
 pub(crate) const DNS_PORTS: [u16; 2] = [53, 853];
+
+/// The ports that a name opens only by an exact entry, or never.
+const CLOSED_TO_NAMES: [u16; 3] = [MAIL_PORT, DNS_PORTS[0], DNS_PORTS[1]];
+/// The ports of UDP that a name opens only by an exact entry, or never. QUIC hides the name of the
+/// host, so a name does not open the port of QUIC.
+const UDP_CLOSED_TO_NAMES: [u16; 4] = [MAIL_PORT, DNS_PORTS[0], DEFAULT_PORT, DNS_PORTS[1]];
+
+/// Returns the ports that a range of ports does not open for a name, in ascending order.
+pub(crate) fn closed_to_names(protocol: Protocol) -> &'static [u16] {
+    match protocol {
+        Protocol::Tcp => &CLOSED_TO_NAMES,
+        Protocol::Udp => &UDP_CLOSED_TO_NAMES,
+    }
+}
+
+/// Returns the ports that a range of ports does not open for an address, in ascending order.
+pub(crate) fn closed_to_addresses(protocol: Protocol) -> &'static [u16] {
+    match protocol {
+        Protocol::Tcp => &[MAIL_PORT],
+        Protocol::Udp => &[MAIL_PORT, DEFAULT_PORT],
+    }
+}
 
 /// The ports of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

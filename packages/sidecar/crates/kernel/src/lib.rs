@@ -58,8 +58,8 @@ pub use net::{IN, OUT};
 pub use networks::{AddressPool, MemberInfo, MemberScope, NetworkRule, PortRange, PrivateNetwork, WireInfo};
 pub use operations::{Event, Operations};
 pub use outside::{
-    FlowId, LookUpAnswer, LookUpFamily, LookUpId, MAX_ADDRESSES, MAX_RECORDS_BYTES, Outside, OutsideEvent, OutsideFailure,
-    OutsideFailureKind,
+    DATAGRAM_COST, FlowId, LookUpAnswer, LookUpFamily, LookUpId, MAX_ADDRESSES, MAX_DATAGRAM_FLOWS, MAX_RECORDS_BYTES, Outside,
+    OutsideEvent, OutsideFailure, OutsideFailureKind,
 };
 pub use permissions::policy::{
     Decision, Decisions, PermissionListener, PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict,

@@ -11,9 +11,10 @@ use coldframe_ids::id;
 use std::net::{IpAddr, SocketAddr};
 
 id! {
-    /// A flow: one connection of a runtime to the outside. The kernel assigns the numbers in
-    /// ascending order from 1, and assigns a number again only after all other numbers. A kernel
-    /// that replaces another kernel of its runtime continues the numbers.
+    /// A flow: one connection of a runtime to the outside, or the datagrams between a socket and
+    /// one peer. The kernel assigns the numbers in ascending order from 1, and assigns a number
+    /// again only after all other numbers. A kernel that replaces another kernel of its runtime
+    /// continues the numbers.
     FlowId
 }
 
@@ -25,6 +26,10 @@ id! {
 
 /// The maximum number of addresses of one lookup that a program receives.
 pub const MAX_ADDRESSES: usize = 64;
+/// The maximum number of a runtime's flows of datagrams.
+pub const MAX_DATAGRAM_FLOWS: usize = 64;
+/// The bytes that a datagram counts in [`crate::STREAM_WINDOW`] besides its content.
+pub const DATAGRAM_COST: u64 = 64;
 /// The maximum length of the records of one query, in bytes.
 pub const MAX_RECORDS_BYTES: usize = 256 << 10;
 
@@ -35,10 +40,10 @@ pub const MAX_RECORDS_BYTES: usize = 256 << 10;
 /// other checks are the implementation's.
 ///
 /// Each lookup and query ends with one call of [`crate::Kernel::looked_up`], or with
-/// [`Outside::cancel`]. A flow begins with [`Outside::connect`], [`Outside::open_tls`] or
-/// [`Outside::attach_tls`], and ends with [`Outside::close`] or with the event
-/// [`OutsideEvent::Closed`]. After the end, the kernel calls no method for the
-/// flow and ignores events of the flow.
+/// [`Outside::cancel`]. A flow begins with [`Outside::connect`], [`Outside::open_datagrams`],
+/// [`Outside::open_tls`] or [`Outside::attach_tls`], and ends with [`Outside::close`] or with the
+/// event [`OutsideEvent::Closed`]. After the end, the kernel calls no method for the flow and
+/// ignores events of the flow.
 pub trait Outside: Send + Sync {
     /// Looks up the addresses of a name. The name is the program's text: 1 to 253 bytes in labels
     /// of 1 to 63 bytes, and no name of the guest's own machine.
@@ -54,6 +59,22 @@ pub trait Outside: Send + Sync {
     /// Returns whether a connection to a loopback address on which no program listens is a flow to
     /// the host machine's loopback. Otherwise the connection is refused.
     fn opens_loopback(&self, peer: SocketAddr) -> bool;
+
+    /// Returns whether a datagram to a loopback address without a socket of a program is sent to
+    /// the host machine's loopback. Otherwise the datagram is lost.
+    fn opens_loopback_datagrams(&self, peer: SocketAddr) -> bool;
+
+    /// Opens a flow of datagrams. The first event is [`OutsideEvent::Connected`] or
+    /// [`OutsideEvent::Closed`]. Only the methods [`Outside::send_datagram`], [`Outside::dropped`]
+    /// and [`Outside::close`] are called for the flow.
+    fn open_datagrams(&self, flow: FlowId, peer: SocketAddr);
+
+    /// Sends one datagram. Without credit, the kernel sends at most [`crate::STREAM_WINDOW`] bytes,
+    /// and each datagram counts its bytes and [`DATAGRAM_COST`].
+    fn send_datagram(&self, flow: FlowId, bytes: &[u8]);
+
+    /// Reports datagrams of the flow that the kernel has dropped, because a queue was full.
+    fn dropped(&self, flow: FlowId, count: u64);
 
     /// Opens a connection. The first event of the flow is [`OutsideEvent::Connected`] or
     /// [`OutsideEvent::Closed`].
@@ -120,9 +141,12 @@ pub enum OutsideEvent<'a> {
         peer: SocketAddr,
     },
     /// Bytes of the peer. Without credit, a flow receives at most [`crate::STREAM_WINDOW`] bytes.
+    /// In a flow of datagrams, one datagram, which needs no credit.
     Data(&'a [u8]),
     /// The number of bytes that were accepted. The kernel may send this number of bytes more.
     Credit(u64),
+    /// The peer of a flow of datagrams could not be reached. The flow stays open.
+    Unreachable(Errno),
     /// The peer has ended its sending direction.
     End,
     /// The connection has ended in both directions. `Some` means that the connection was not

@@ -10,8 +10,8 @@ use coldframe_core::{CloseReason, Done, Existing, FlowInfo, OutsideConnections, 
 use coldframe_ids::{RequestId, RuntimeId};
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{
-    OutsideEvent, OutsideEventType, OutsideExisting, OutsideFlow, OutsideFlowList, OutsidePending, OutsideRequest, OutsideTaken,
-    OutsideVerdict, SecretsKey, SecretsRequest,
+    OutsideEvent, OutsideEventType, OutsideExisting, OutsideFlow, OutsideFlowList, OutsidePending, OutsideProtocol,
+    OutsideRequest, OutsideTaken, OutsideVerdict, SecretsKey, SecretsRequest,
 };
 
 use crate::convert;
@@ -181,6 +181,7 @@ fn flow_list(flows: Vec<FlowInfo>, reply: Reply) -> Message {
         .map(|(address, rule, flow)| (flow, address, rule))
         .collect();
     let flows = parts.iter().map(|(flow, address, rule)| OutsideFlow {
+        protocol: protocol(flow.protocol),
         host: flow.host.as_deref(),
         address,
         port: flow.peer.port(),
@@ -188,6 +189,7 @@ fn flow_list(flows: Vec<FlowInfo>, reply: Reply) -> Message {
         pattern: flow.rule.as_ref().map(|rule| rule.entry.as_str()),
         sent: flow.sent,
         received: flow.received,
+        dropped: dropped(flow.protocol, flow.dropped),
         since_us: now_us.saturating_sub(flow.age_ms.saturating_mul(1_000)),
     });
     reply.body(&OutsideFlowList { flows: flows.collect() }, 64 + 192 * parts.len())
@@ -235,8 +237,19 @@ impl Parts {
 fn peer_of(refused: &core::Refused) -> Option<std::net::SocketAddr> {
     match refused {
         core::Refused::LookUp { .. } => None,
-        core::Refused::Connect { peer } | core::Refused::Flow { peer, .. } => Some(*peer),
+        core::Refused::Connect { peer } | core::Refused::Datagrams { peer } | core::Refused::Flow { peer, .. } => Some(*peer),
     }
+}
+
+fn protocol(protocol: core::Protocol) -> OutsideProtocol {
+    match protocol {
+        core::Protocol::Tcp => OutsideProtocol::Tcp,
+        core::Protocol::Udp => OutsideProtocol::Udp,
+    }
+}
+
+fn dropped(protocol: core::Protocol, count: u64) -> Option<u64> {
+    (protocol == core::Protocol::Udp).then_some(count)
 }
 
 /// Returns the event for the SDK.
@@ -244,6 +257,7 @@ fn event<'a>(timed: &'a core::TimedEvent, parts: &'a Parts) -> OutsideEvent<'a> 
     let empty = OutsideEvent {
         kind: OutsideEventType::Limit,
         time_us: timed.time_us,
+        protocol: None,
         host: None,
         address: parts.address.as_deref(),
         port: None,
@@ -254,6 +268,7 @@ fn event<'a>(timed: &'a core::TimedEvent, parts: &'a Parts) -> OutsideEvent<'a> 
         limit: None,
         sent: None,
         received: None,
+        dropped: None,
         duration_us: None,
         method: None,
         path: None,
@@ -262,25 +277,35 @@ fn event<'a>(timed: &'a core::TimedEvent, parts: &'a Parts) -> OutsideEvent<'a> 
         placeholders: None,
     };
     match &timed.event {
-        core::OutsideEvent::Open { host, peer, rule, .. } => OutsideEvent {
+        core::OutsideEvent::Open { protocol: of, host, peer, rule, .. } => OutsideEvent {
             kind: OutsideEventType::Open,
+            protocol: Some(protocol(*of)),
             host: host.as_deref(),
             port: Some(peer.port()),
             pattern: rule.as_ref().map(|rule| rule.entry.as_str()),
             ..empty
         },
-        core::OutsideEvent::Close { host, peer, sent, received, duration_ms, reason, .. } => OutsideEvent {
-            kind: OutsideEventType::Close,
-            host: host.as_deref(),
-            port: Some(peer.port()),
-            sent: Some(*sent),
-            received: Some(*received),
-            duration_us: Some(duration_ms.saturating_mul(1_000)),
-            reason: close_reason(*reason),
-            ..empty
-        },
+        core::OutsideEvent::Close { protocol: of, host, peer, sent, received, dropped: lost, duration_ms, reason, .. } => {
+            OutsideEvent {
+                kind: OutsideEventType::Close,
+                protocol: Some(protocol(*of)),
+                host: host.as_deref(),
+                port: Some(peer.port()),
+                sent: Some(*sent),
+                received: Some(*received),
+                dropped: dropped(*of, *lost),
+                duration_us: Some(duration_ms.saturating_mul(1_000)),
+                reason: close_reason(*reason),
+                ..empty
+            }
+        }
         core::OutsideEvent::Denied { refused, denied } => OutsideEvent {
             kind: OutsideEventType::Denied,
+            protocol: match refused {
+                core::Refused::LookUp { .. } => None,
+                core::Refused::Datagrams { .. } => Some(OutsideProtocol::Udp),
+                core::Refused::Connect { .. } | core::Refused::Flow { .. } => Some(OutsideProtocol::Tcp),
+            },
             host: match refused {
                 core::Refused::LookUp { name } => Some(name),
                 _ => denied.host.as_deref(),

@@ -290,6 +290,12 @@ impl Link {
             ToSidecar::Hello { .. } => {}
             ToSidecar::Connected { local, peer } => self.pass(id, OutsideEvent::Connected { local, peer })?,
             ToSidecar::Data(bytes) => self.pass(id, OutsideEvent::Data(bytes))?,
+            ToSidecar::EmptyDatagram {} => self.pass(id, OutsideEvent::Data(&[]))?,
+            ToSidecar::Unreachable { errno } => {
+                // A suspect edge may send any number.
+                let errno = Errno::try_from(errno).unwrap_or(Errno::EIO);
+                self.pass(id, OutsideEvent::Unreachable(errno))?;
+            }
             ToSidecar::Credit { bytes } => self.pass(id, OutsideEvent::Credit(bytes))?,
             ToSidecar::End {} => self.pass(id, OutsideEvent::End)?,
             ToSidecar::Closed { failure } => self.closed(id, failure)?,

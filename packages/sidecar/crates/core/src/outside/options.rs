@@ -2,7 +2,7 @@
 
 use super::link::unencodable;
 use coldframe_edge_link::{DnsHost, Limits, Message, Options, OutsideMode, ToEdge};
-use coldframe_egress::{EgressOptions, Handler, HttpRule, Name, Outside, Policy, Proxy, loopback_entries};
+use coldframe_egress::{EgressOptions, Handler, HttpRule, Name, Outside, Policy, Protocol, Proxy, loopback_entries};
 use coldframe_error::Error;
 use coldframe_secrets::{Absence, Host, Place, Placeholder, Secret, SecretTable, Signing, Template};
 use std::collections::HashSet;
@@ -39,7 +39,7 @@ pub(crate) fn validate(options: &Options) -> Result<(), Error> {
     });
     let http = http.collect();
     Policy::compile(EgressOptions { outside, allow, deny, private, http })?;
-    loopback_entries(&options.private)?;
+    loopback_entries(Protocol::Tcp, &options.private)?;
     check_injected(options)?;
     check_secrets(options)?;
     check_authorities(options)?;

@@ -10,14 +10,18 @@ use super::link::{FlowEnd, Link, Request};
 use super::options::validate;
 use super::secrets::keep_placeholders;
 use super::{Done, SecretsKey, convert};
+use coldframe_edge_link::window;
 use coldframe_edge_link::{Decision, Event, Existing, FlowInfo, LookUpFamily, Options, OptionsChange, ToEdge};
-use coldframe_egress::loopback_entries;
+use coldframe_egress::{Protocol, loopback_entries};
 use coldframe_error::{Errno, Error};
-use coldframe_kernel::{FlowId, Kernel, LookUpAnswer, LookUpId, Outside, OutsideEvent, OutsideFailure};
+use coldframe_kernel::{DATAGRAM_COST, FlowId, Kernel, LookUpAnswer, LookUpId, Outside, OutsideEvent, OutsideFailure};
 use coldframe_panics::process::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
+
+// The kernel and the edge process count the datagrams of a window equally.
+const _: () = assert!(DATAGRAM_COST == window::DATAGRAM_COST);
 
 /// The runtime that has the connections.
 pub(crate) trait Owner: Send + Sync {
@@ -42,7 +46,7 @@ pub(crate) struct RuntimeOutside {
 pub(super) struct State {
     options: Options,
     /// The addresses of the host machine's loopback that the options open.
-    loopback: HashSet<SocketAddr>,
+    loopback: Loopback,
     /// Whether events are recorded.
     is_watched: bool,
     /// The link whose edge process has the options.
@@ -307,9 +311,16 @@ impl RuntimeOutside {
     }
 }
 
+/// The addresses of the host machine's loopback that options open.
+struct Loopback {
+    connections: HashSet<SocketAddr>,
+    datagrams: HashSet<SocketAddr>,
+}
+
 /// Returns the addresses of the host machine's loopback that validated options open.
-fn loopback_of(options: &Options) -> HashSet<SocketAddr> {
-    loopback_entries(&options.private).unwrap_or_default().into_iter().collect()
+fn loopback_of(options: &Options) -> Loopback {
+    let opened = |protocol| loopback_entries(protocol, &options.private).unwrap_or_default().into_iter().collect();
+    Loopback { connections: opened(Protocol::Tcp), datagrams: opened(Protocol::Udp) }
 }
 
 impl Outside for RuntimeOutside {
@@ -333,7 +344,24 @@ impl Outside for RuntimeOutside {
     }
 
     fn opens_loopback(&self, peer: SocketAddr) -> bool {
-        self.state.lock().loopback.contains(&peer)
+        self.state.lock().loopback.connections.contains(&peer)
+    }
+
+    fn opens_loopback_datagrams(&self, peer: SocketAddr) -> bool {
+        self.state.lock().loopback.datagrams.contains(&peer)
+    }
+
+    fn open_datagrams(&self, flow: FlowId, peer: SocketAddr) {
+        self.begin(flow, &ToEdge::DatagramsOpen { runtime: self.runtime, peer });
+    }
+
+    fn send_datagram(&self, flow: FlowId, bytes: &[u8]) {
+        let message = if bytes.is_empty() { ToEdge::EmptyDatagram {} } else { ToEdge::Data(bytes) };
+        self.with_flow(flow, |link, id| link.send(id, &message));
+    }
+
+    fn dropped(&self, flow: FlowId, count: u64) {
+        self.with_flow(flow, |link, id| link.send(id, &ToEdge::Dropped { count }));
     }
 
     fn connect(&self, flow: FlowId, peer: SocketAddr) {

@@ -1,13 +1,14 @@
 //! One flow: the admission of its connection, and the bytes between the link and the socket.
 //!
 //! ```text
-//! Connect ─► open.rs: judged, connected ─► pump.rs: bytes both ways ─► finish: Closed
+//! Connect ─► admit.rs, open.rs: judged, connected ─► pump.rs: bytes both ways ─► finish: Closed
 //!                                         └► attach.rs: a session of TLS has the socket
 //! ```
 //! The flow's future runs in its runtime's task. Messages of the sidecar and updates of the policy
 //! act on the flow directly, and wake the future. The end of a direction, and the end of the flow,
 //! are separate facts: each direction ends on its own. Next: `open.rs`, `pump.rs`.
 
+mod admit;
 mod attach;
 mod first_bytes;
 mod handled;
@@ -21,9 +22,10 @@ use crate::link::Slot;
 use crate::runtime::Runtime;
 use crate::serve::LinkFault;
 use crate::tls::TlsFlow;
+pub use admit::{Admitted, admit};
 pub use attach::seen_by_session;
 use coldframe_edge_link::window::{ReceiveWindow, SendWindow};
-use coldframe_edge_link::{CloseReason, Denied, Event, Failure, FlowInfo, Refused, ToSidecar};
+use coldframe_edge_link::{CloseReason, Denied, Event, Failure, FlowInfo, Protocol, Refused, ToSidecar};
 use coldframe_egress::{Admission, Name, RuleId, judge_again};
 use first_bytes::FirstBytes;
 use handled::Handled;
@@ -257,11 +259,13 @@ impl Flow {
         let rule = inner.rule();
         FlowInfo {
             flow: self.id,
+            protocol: Protocol::Tcp,
             host: inner.host.as_ref().map(|host| host.as_str().to_owned()),
             peer: self.peer,
             connected: inner.stream.is_some() || inner.session.is_some(),
             sent: inner.sent,
             received: inner.received,
+            dropped: 0,
             age_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
             rule: rule.map(|rule| describe::rule(current.policy(), rule)),
         }
@@ -298,10 +302,12 @@ impl Flow {
         if let Some(established) = inner.established {
             self.runtime.event(|| Event::Close {
                 flow: self.id,
+                protocol: Protocol::Tcp,
                 host: inner.host.as_ref().map(|host| host.as_str().to_owned()),
                 peer: self.peer,
                 sent: inner.sent,
                 received: inner.received,
+                dropped: 0,
                 duration_ms: u64::try_from(established.elapsed().as_millis()).unwrap_or(u64::MAX),
                 reason,
             });

@@ -1,15 +1,15 @@
-//! The admission and the connection of a flow. Next: `../route.rs`.
+//! The connection of a flow. Next: `../route.rs`.
 
 use super::first_bytes::FirstBytes;
 use super::peer::Peer;
-use super::{Ending, Flow};
+use super::{Admitted, Ending, Flow, admit};
 use crate::describe;
-use crate::dns::{Unresolved, resolve};
 use crate::handled::Names;
 use crate::http::{self, Binding};
 use crate::route;
-use coldframe_edge_link::{CloseReason, Event, Failure, Refused, ToSidecar};
-use coldframe_egress::{Admission, Connect, Family, Name, PIN_TIMES, PinState, judge_connect};
+use coldframe_edge_link as link;
+use coldframe_edge_link::{CloseReason, Event, Failure, ToSidecar};
+use coldframe_egress::{Admission, Protocol};
 use futures_util::future::{Either, select};
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
@@ -18,9 +18,6 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
-
-/// The largest number of expired pins that are renewed for one connection.
-const MAX_RENEWALS: u32 = 4;
 
 /// The port of the guest's end of a flow without a socket.
 const LOCAL_PORT: u16 = 49_152;
@@ -89,53 +86,12 @@ impl Flow {
         connected.inspect_err(|_| self.runtime.state.borrow_mut().failed.add(self.peer, Instant::now()))
     }
 
-    /// Judges the address. An expired pin is renewed by a look-up.
+    /// Judges the address.
     async fn admit(&self) -> Result<Admission, Failure> {
-        for _ in 0..=MAX_RENEWALS {
-            let current = self.runtime.cell.current();
-            let now = Instant::now();
-            let judged = judge_connect(&current, &self.runtime.state.borrow().pins, self.peer, now);
-            match judged {
-                Connect::Admitted(admission) => {
-                    let address = admission.peer().address();
-                    let mut inner = self.inner.borrow_mut();
-                    let mut state = self.runtime.state.borrow_mut();
-                    let is_allowed = |name: &Name| current.policy().judge_name(name, address.port()).is_allowed();
-                    let mut names = state.pins.names_of(address.ip(), now);
-                    inner.host =
-                        names.find(|(name, pin)| *pin == PinState::Fresh && is_allowed(name)).map(|(name, _)| name.clone());
-                    drop(names);
-                    inner.holds_pins = state.pins.hold(address.ip());
-                    inner.admission = Some(admission);
-                    return Ok(admission);
-                }
-                Connect::Refused(decision) => {
-                    // A developer knows the name, and not the address.
-                    let host =
-                        self.runtime.state.borrow().pins.names_of(self.peer.ip(), now).next().map(|(name, _)| name.clone());
-                    let denied = describe::denied(current.policy(), &decision, host.as_ref());
-                    let refused = Refused::Connect { peer: self.peer };
-                    self.runtime.event(|| Event::Denied { refused, denied: denied.clone() });
-                    return Err(describe::refusal(format_args!("the connection to {}", self.peer), denied));
-                }
-                Connect::Renew(name) => self.renew(&name).await?,
-            }
-        }
-        Err(describe::errno(libc::EHOSTUNREACH))
-    }
-
-    async fn renew(&self, name: &Name) -> Result<(), Failure> {
-        let family = Family::of(self.peer.ip().to_canonical());
-        let resolved = match resolve(&self.runtime, name, family).await {
-            Ok((resolved, _)) => Some(resolved),
-            Err(Unresolved::Limit(limit)) => return Err(self.runtime.limit(limit.as_str())),
-            // No server has replied, so the name may have the address or not.
-            Err(Unresolved::Query(fault)) if fault.is_of_server() => return Err(describe::errno(libc::EHOSTUNREACH)),
-            Err(Unresolved::Query(_)) => None,
-        };
-        let (addresses, ttl) = resolved.map_or((Vec::new(), PIN_TIMES.0), |resolved| (resolved.addresses, resolved.ttl));
-        let recorded = self.runtime.state.borrow_mut().pins.record(name, family, &addresses, ttl, Instant::now());
-        recorded.map_err(|_| self.runtime.limit("pins"))
+        let Admitted { admission, host, holds_pins } = admit(&self.runtime, Protocol::Tcp, self.peer).await?;
+        let mut inner = self.inner.borrow_mut();
+        (inner.host, inner.holds_pins, inner.admission) = (host, holds_pins, Some(admission));
+        Ok(admission)
     }
 
     /// Begins to move bytes.
@@ -165,6 +121,7 @@ impl Flow {
         let rule = inner.rule();
         self.runtime.event(|| Event::Open {
             flow: self.id,
+            protocol: link::Protocol::Tcp,
             host: inner.host.as_ref().map(|host| host.as_str().to_owned()),
             peer: self.peer,
             rule: rule.map(|rule| describe::rule(current.policy(), rule)),

@@ -54,7 +54,7 @@ fn valid_entries_are_accepted() {
 fn invalid_entries_have_a_fault() {
     let allowed = [
         ("", "an entry that is not empty"),
-        ("https://example.com", "an entry without a scheme, or with the scheme tcp"),
+        ("https://example.com", "an entry without a scheme, or with the scheme tcp or udp"),
         ("example.com:0", "a port from 1 to 65535, a range such as 8000-8010, or *"),
         ("example.com:65536", "a port from 1 to 65535, a range such as 8000-8010, or *"),
         ("example.com:+80", "a port from 1 to 65535, a range such as 8000-8010, or *"),

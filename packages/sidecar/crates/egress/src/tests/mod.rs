@@ -4,6 +4,7 @@ mod addresses;
 mod budget;
 mod cell;
 mod connect;
+mod datagrams;
 mod entries;
 mod pins;
 mod records;

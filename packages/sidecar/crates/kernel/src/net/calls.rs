@@ -17,6 +17,7 @@ use crate::permissions::policy::Scope;
 use crate::{Answer, Arguments, Process};
 use coldframe_abi::system_calls::SocketCall;
 use coldframe_error::Errno;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Runs a system call of the family `sockets`.
@@ -129,7 +130,11 @@ fn connect(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer
         process.kernel.sockets.with(|state| state.connect_member(id, to))?;
         return Err(Errno::EINPROGRESS);
     }
-    check_destination(process, id, Some(network::CONNECT), address.as_ref())?;
+    match address.as_ref().filter(|far| matches!(process.kernel.sockets.place_of(far), Place::Outside)) {
+        // Only a datagram socket is left.
+        Some(Address::Ip(ip, port)) => outside::check_datagrams(process, SocketAddr::new(*ip, *port))?,
+        _ => check_peer(process, id, Some(network::CONNECT), address.as_ref())?,
+    }
     process.kernel.sockets.with(|state| {
         let network = &mut state.network;
         if network.get(id)?.is_datagram() {
@@ -151,12 +156,24 @@ fn connect(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer
 
 fn send(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
     let address = remote(process, id, arguments, 3)?;
-    check_destination(process, id, None, address.as_ref())?;
     let sockets = &process.kernel.sockets;
+    if let Some(peer) = sockets.outside_destination(id, address.as_ref()) {
+        let is_datagram = sockets.with(|state| Ok(state.network.get(id)?.is_datagram()))?;
+        return if is_datagram { send_outside(process, id, peer, arguments) } else { Err(Errno::EOPNOTSUPP) };
+    }
+    check_peer(process, id, None, address.as_ref())?;
     if let Some(to) = sockets.member_destination(id, address.as_ref()) {
         return sockets.with(|state| state.send_member(id, arguments.bytes(1)?, to).and_then(count));
     }
     sockets.with(|state| state.network.send(id, arguments.bytes(1)?, address).and_then(count))
+}
+
+/// Sends a datagram outside the runtime. Fails like [`outside::check_datagrams`] and
+/// [`SocketState::send_outside`].
+fn send_outside(process: &Process, id: SocketId, peer: SocketAddr, arguments: &Arguments<'_>) -> Answer {
+    let bytes = arguments.bytes(1)?;
+    outside::check_datagrams(process, peer)?;
+    process.kernel.sockets.with(|state| state.send_outside(id, peer, bytes).and_then(count))
 }
 
 fn receive(state: &mut SocketState, id: SocketId, arguments: &mut Arguments<'_>) -> Answer {
@@ -235,23 +252,6 @@ fn check_peer(process: &Process, id: SocketId, of_stream: Option<Operations>, ad
     let operation = if is_datagram { Some(network::UDP) } else { of_stream };
     let (Some(operation), Some(peer)) = (operation, address.and_then(Address::peer)) else { return Ok(()) };
     permissions.check(About::Peer(peer), operation).map_err(|denied| process.explain(denied))
-}
-
-/// Checks the permission like [`check_peer`]. Fails with `EACCES` for every address outside the
-/// runtime, because datagrams do not leave the runtime.
-fn check_destination(
-    process: &Process,
-    id: SocketId,
-    of_stream: Option<Operations>,
-    address: Option<&Address>,
-) -> Result<(), Errno> {
-    let is_outside = |address: &&Address| matches!(process.kernel.sockets.place_of(address), Place::Outside);
-    let Some(outside) = address.filter(is_outside).and_then(Address::peer) else {
-        return check_peer(process, id, of_stream, address);
-    };
-    let is_datagram = process.kernel.sockets.with(|state| Ok(state.network.get(id)?.is_datagram()))?;
-    let operation = if is_datagram { Some(network::UDP) } else { of_stream };
-    operation.map_or(Ok(()), |operation| Err(process.explain(process.kernel.permissions.deny_outside(outside, operation))))
 }
 
 impl Process {

@@ -48,7 +48,8 @@ pub(super) struct Network {
     index: AddressIndex,
     /// The bytes in the buffers of all sockets and in the queues of all links.
     buffered: u64,
-    /// The flows whose sockets were closed before the connection was open. `SocketState` takes and
+    /// The flows whose sockets were closed before the connection was open, and the flows of closed
+    /// datagram sockets. `SocketState` takes and
     /// closes the flows like the completed waits.
     abandoned: Vec<FlowId>,
     /// The completed waits. `SocketState` takes the waits after each use of the network and
@@ -183,7 +184,8 @@ impl Network {
         }
     }
 
-    /// Removes and returns the flows whose sockets were closed before the connection was open.
+    /// Removes and returns the flows whose sockets were closed before the connection was open, and
+    /// the flows of closed datagram sockets.
     pub(super) fn take_abandoned(&mut self) -> Vec<FlowId> {
         std::mem::take(&mut self.abandoned)
     }
@@ -201,8 +203,10 @@ impl Network {
                 Role::Listening(listener) if listener.ready.is_empty() => 0,
                 Role::Listening(_) => IN,
                 Role::Connecting(_) | Role::Opening(_) => 0,
-                Role::Datagram(datagram) if datagram.incoming.is_empty() => OUT,
-                Role::Datagram(_) => IN | OUT,
+                Role::Datagram(datagram) => {
+                    let input = if datagram.incoming.is_empty() { 0 } else { IN };
+                    input | if datagram.awaited.is_none() { OUT } else { 0 }
+                }
                 Role::Connected(stream) => {
                     let room = match stream.peer.and_then(|peer| self.sockets.get(&peer)) {
                         Some(Socket { role: Role::Connected(peer), is_pipe, .. }) => {
@@ -340,7 +344,8 @@ impl Network {
                 self.part(peer, abort || !stream.incoming.is_empty());
             }
             Role::Opening(flow) => self.abandoned.push(flow),
-            Role::Fresh | Role::Datagram(_) => {}
+            Role::Datagram(datagram) => self.abandoned.extend(datagram.flows.into_values()),
+            Role::Fresh => {}
         }
         Ok(())
     }

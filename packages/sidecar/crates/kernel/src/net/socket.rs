@@ -7,7 +7,8 @@ use crate::outside::FlowId;
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
 
 /// The part of the buffer, as a divisor, that must be free before a waiting writer is woken: a
 /// quarter. Linux delays the wake too, so that a writer does not send many small pieces.
@@ -124,6 +125,12 @@ pub(super) struct Datagram {
     pub(super) incoming: VecDeque<(Address, Vec<u8>)>,
     /// The bytes in `incoming`, and the cost of each message besides its bytes.
     pub(super) held: usize,
+    /// The flows to the outside, by peer.
+    #[serde(skip)]
+    pub(super) flows: BTreeMap<SocketAddr, FlowId>,
+    /// The flow that the last send has to wait for. The socket is not writable meanwhile.
+    #[serde(skip)]
+    pub(super) awaited: Option<FlowId>,
 }
 
 impl Socket {

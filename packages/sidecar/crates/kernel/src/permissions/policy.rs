@@ -75,9 +75,9 @@ impl PermissionPolicy {
     /// allow. The SDK has an equal policy (`permissions/policy.ts`).
     pub fn of_outside() -> &'static Self {
         static POLICY: LazyLock<PermissionPolicy> = LazyLock::new(|| {
-            let texts = |texts: [&str; 2]| Some(texts.map(str::to_owned).to_vec());
+            let texts = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect());
             let rule = |operations, patterns| PermissionRule { verdict: Verdict::Allow, operations, patterns };
-            let rules = vec![rule(None, texts(["localhost", "unix:*"])), rule(texts(["connect", "dns"]), None)];
+            let rules = vec![rule(None, texts(&["localhost", "unix:*"])), rule(texts(&["connect", "dns", "udp"]), None)];
             PermissionPolicy { network: Some(ScopePolicy { default: Verdict::Deny, rules }), ..PermissionPolicy::default() }
         });
         &POLICY

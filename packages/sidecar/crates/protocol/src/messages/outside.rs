@@ -43,6 +43,16 @@ pub enum OutsideMode {
     Public,
 }
 
+/// The protocol of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutsideProtocol {
+    /// A connection.
+    Tcp,
+    /// Datagrams between a socket and one peer.
+    Udp,
+}
+
 /// The policy for connections out of a runtime. An omitted field has its default in a new policy,
 /// and stays unchanged in a change.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -235,6 +245,8 @@ pub struct OutsideFlowList<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct OutsideFlow<'a> {
+    /// The protocol.
+    pub protocol: OutsideProtocol,
     /// The name that admitted the connection. Omitted if a rule about addresses admitted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<&'a str>,
@@ -252,6 +264,9 @@ pub struct OutsideFlow<'a> {
     pub sent: u64,
     /// The number of bytes that the runtime has received.
     pub received: u64,
+    /// The number of datagrams of both directions that were dropped, for UDP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<u64>,
     /// The time at which the connection was opened, in microseconds since 1970.
     pub since_us: u64,
 }
@@ -322,6 +337,9 @@ pub struct OutsideEvent<'a> {
     pub kind: OutsideEventType,
     /// The time, in microseconds since 1970.
     pub time_us: u64,
+    /// The protocol of the flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<OutsideProtocol>,
     /// The name of the host, if the name is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<&'a str>,
@@ -352,6 +370,9 @@ pub struct OutsideEvent<'a> {
     /// The number of bytes that the runtime has received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received: Option<u64>,
+    /// The number of datagrams of both directions that were dropped, for UDP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<u64>,
     /// The duration of a connection or of a lookup, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_us: Option<u64>,

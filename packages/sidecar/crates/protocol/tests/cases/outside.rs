@@ -44,6 +44,7 @@ fn event(kind: OutsideEventType) -> OutsideEvent<'static> {
     let mut event = OutsideEvent {
         kind,
         time_us,
+        protocol: None,
         host,
         address,
         port,
@@ -54,6 +55,7 @@ fn event(kind: OutsideEventType) -> OutsideEvent<'static> {
         limit,
         sent,
         received,
+        dropped: None,
         duration_us,
         method,
         path,
@@ -76,6 +78,7 @@ const PATTERN: Option<&str> = Some("*.example.com:443");
 
 fn flow() -> OutsideFlow<'static> {
     OutsideFlow {
+        protocol: OutsideProtocol::Tcp,
         host: Some("a.example.com"),
         address: "203.0.113.7",
         port: 443,
@@ -83,8 +86,13 @@ fn flow() -> OutsideFlow<'static> {
         pattern: PATTERN,
         sent: 1 << 33,
         received: 0,
+        dropped: None,
         since_us: 1_700_000_000_123_456,
     }
+}
+
+fn udp_flow() -> OutsideFlow<'static> {
+    OutsideFlow { protocol: OutsideProtocol::Udp, host: None, rule: None, pattern: None, dropped: Some(3), ..flow() }
 }
 
 pub fn add(all: &mut Vec<Case>) {
@@ -118,10 +126,11 @@ pub fn add(all: &mut Vec<Case>) {
         OutsideVerdict { allowed: true, reason: None, rule: None, pattern: None }
     });
     reply!(all, "reply-outside-flows", OutsideFlows, 42, OutsideFlowList, {
-        OutsideFlowList { flows: vec![flow(), OutsideFlow { host: None, rule: None, pattern: None, ..flow() }] }
+        OutsideFlowList { flows: vec![flow(), udp_flow()] }
     });
     reply!(all, "reply-outside-take", OutsideTake, 44, OutsideTaken, {
         let open = OutsideEvent {
+            protocol: Some(OutsideProtocol::Tcp),
             address: Some("203.0.113.7"),
             port: Some(443),
             rule: RULE,
@@ -129,8 +138,10 @@ pub fn add(all: &mut Vec<Case>) {
             ..event(OutsideEventType::Open)
         };
         let close = OutsideEvent {
+            protocol: Some(OutsideProtocol::Udp),
             sent: Some(1),
             received: Some(2),
+            dropped: Some(4),
             duration_us: Some(3),
             reason: Some("ECONNRESET"),
             ..event(OutsideEventType::Close)

@@ -55,6 +55,12 @@ impl Outside for Calls {
     fn opens_loopback(&self, _peer: SocketAddr) -> bool {
         false
     }
+    fn opens_loopback_datagrams(&self, _peer: SocketAddr) -> bool {
+        false
+    }
+    fn open_datagrams(&self, _flow: FlowId, _peer: SocketAddr) {}
+    fn send_datagram(&self, _flow: FlowId, _bytes: &[u8]) {}
+    fn dropped(&self, _flow: FlowId, _count: u64) {}
     fn connect(&self, flow: FlowId, peer: SocketAddr) {
         self.send(Asked::Connect(flow, peer));
     }

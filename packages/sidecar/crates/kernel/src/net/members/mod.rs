@@ -173,12 +173,7 @@ impl SocketState {
     /// Sends a message to another member. A message without a receiver is lost. Fails with
     /// `EACCES` if the rules do not allow the message.
     pub(super) fn send_member(&mut self, id: SocketId, bytes: &[u8], to: SocketAddr) -> Result<usize, Errno> {
-        if let Some(error) = self.network.get_mut(id)?.error.take() {
-            return Err(error);
-        }
-        if bytes.len() > super::datagram::MAX_MESSAGE {
-            return Err(Errno::EMSGSIZE);
-        }
+        self.network.check_message(id, bytes)?;
         self.network.bind_if_unbound(id)?;
         let bound = self.network.get(id)?.local.clone();
         let (membership, local) = self.source(bound.as_ref(), to.ip())?;

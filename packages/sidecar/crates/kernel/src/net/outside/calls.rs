@@ -24,6 +24,12 @@ pub(in crate::net) fn connect(process: &Process, id: SocketId, address: &Address
     Err(Errno::EINPROGRESS)
 }
 
+/// Checks that a program may send datagrams to an address outside the runtime. Fails with `EACCES`
+/// without the permission, and if nothing outside can be reached.
+pub(in crate::net) fn check_datagrams(process: &Process, peer: SocketAddr) -> Result<(), Errno> {
+    check(process, Peer::Address(peer.ip().to_canonical(), peer.port()), network::UDP)
+}
+
 /// Opens a session of TLS. Returns its descriptor. Fails with `EACCES` without an implementation.
 pub(in crate::net) fn open_tls(process: &Process) -> Answer {
     if !process.files.descriptors.lock().has_room() {

@@ -38,6 +38,19 @@ pub(in crate::net) fn of_connection(failure: &OutsideFailure) -> (Errno, Option<
     }
 }
 
+/// Returns the error number for datagrams that cannot be sent, and the explanation, if any.
+pub(super) fn of_datagrams(failure: &OutsideFailure) -> (Errno, Option<Box<str>>) {
+    match &failure.kind {
+        OutsideFailureKind::Denied { .. } => (Errno::EACCES, explanation(failure, "udp")),
+        _ => of_connection(failure),
+    }
+}
+
+/// Returns the error number of a peer that cannot be reached, which a suspect process has sent.
+pub(super) fn of_unreachable(errno: Errno) -> Errno {
+    if OF_CONNECTIONS.contains(&errno) { errno } else { Errno::ECONNREFUSED }
+}
+
 /// Returns the error number for an open connection that has failed. A program sees a connection
 /// that a change of the policy ends as a reset.
 pub(super) fn of_open_connection(failure: &OutsideFailure) -> Errno {

@@ -113,9 +113,9 @@ impl SocketState {
         }
     }
 
-    fn next_flow(&self) -> FlowId {
+    pub(super) fn next_flow(&self) -> FlowId {
         let mut flow = FlowId::new(self.outside.last_flow.checked_add(1).unwrap_or(1));
-        while self.outside.flows.contains_key(&flow) {
+        while self.outside.flows.contains_key(&flow) || self.outside.datagrams.contains_key(&flow) {
             flow = FlowId::new(flow.get().checked_add(1).unwrap_or(1));
         }
         flow
@@ -151,6 +151,9 @@ impl SocketState {
 
     /// Handles an event. Has no effect if the flow has ended.
     pub(in crate::net) fn flow_event(&mut self, id: FlowId, event: OutsideEvent<'_>) {
+        if self.outside.datagrams.contains_key(&id) {
+            return self.datagram_event(id, event);
+        }
         if self.take_event(id, event).is_err() {
             self.reset_flow(id);
         }
@@ -260,6 +263,9 @@ impl SocketState {
         let mut ids: Vec<FlowId> = flows.map(|(id, _)| *id).collect();
         ids.sort_unstable();
         ids.into_iter().for_each(|id| self.reset_flow(id));
+        if membership.is_none() {
+            self.end_datagram_flows();
+        }
         // The remaining flows have ended outside.
         let ends = self.outside.ends.iter().filter(|(_, flow)| is_own(&*flow.far));
         let mut ends: Vec<SocketId> = ends.map(|(end, _)| *end).collect();
@@ -270,12 +276,14 @@ impl SocketState {
         }
     }
 
-    /// Closes the flows whose sockets were closed before the connection was open.
+    /// Closes the flows whose sockets were closed before the connection was open, and the flows of
+    /// closed datagram sockets.
     pub(in crate::net) fn close_abandoned(&mut self, flows: Vec<FlowId>) {
         for id in flows {
             if let Some(flow) = self.outside.flows.remove(&id) {
                 flow.far.close(true);
             }
+            self.close_datagram_flow(id);
         }
     }
 
@@ -296,9 +304,14 @@ impl SocketState {
         }
     }
 
-    /// Removes the flows from a copy of the table. The programs' sockets have a pending
-    /// `ECONNRESET`.
+    /// Removes the flows from a copy of the table. The programs' connections have a pending
+    /// `ECONNRESET`. A datagram socket has no error: its next datagram opens another flow.
     pub(in crate::net) fn remove_flows(&self, sockets: &mut BTreeMap<SocketId, Socket>) {
+        for flow in self.outside.datagrams.values() {
+            if let Some(Role::Datagram(datagram)) = sockets.get_mut(&flow.socket).map(|socket| &mut socket.role) {
+                (datagram.flows, datagram.awaited) = (BTreeMap::new(), None);
+            }
+        }
         for end in self.outside.ends.keys() {
             let peer = match sockets.remove(end).map(|socket| socket.role) {
                 Some(Role::Connected(Stream { peer: Some(peer), .. })) => peer,

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! program ── connect ──► calls.rs ──► flows.rs ──► Outside::connect, write, end, credit, close
+//!         ── send ──► datagrams.rs ──► Outside::open_datagrams, send_datagram, close
 //!         ── look_up, query ──► look_ups.rs ──► Outside::look_up, query, cancel
-//! Outside ── events, results ──► requests.rs ──► flows.rs, look_ups.rs
+//! Outside ── events, results ──► requests.rs ──► flows.rs, datagrams.rs, look_ups.rs
 //! ```
 //!
 //! A **flow** is one connection or one session of TLS. While the connection opens, the flow has
@@ -17,6 +18,7 @@
 //! pending `ECONNRESET`. Next: `opening.rs`, `flows.rs`.
 
 mod calls;
+mod datagrams;
 mod failures;
 mod flows;
 mod look_ups;
@@ -27,15 +29,16 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub(super) use calls::{attach_tls, cancel_look_up, connect, explain, look_up, open_tls, query};
+pub(super) use calls::{attach_tls, cancel_look_up, check_datagrams, connect, explain, look_up, open_tls, query};
 
 use crate::ids::SocketId;
 use crate::outside::{FlowId, LookUpId, Outside};
+use datagrams::DatagramFlow;
 pub(super) use failures::{Question, of_connection};
 pub(super) use flows::FarFlow;
 use flows::{Flow, PlacedFlow};
 use look_ups::LookUp;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The flows and lookups in progress.
@@ -51,6 +54,8 @@ pub(super) struct OutsideState {
     /// socket has accepted all bytes.
     ends: HashMap<SocketId, Flow>,
     look_ups: HashMap<LookUpId, LookUp>,
+    /// The flows of datagrams.
+    datagrams: BTreeMap<FlowId, DatagramFlow>,
 }
 
 impl OutsideState {
@@ -64,6 +69,6 @@ impl OutsideState {
     #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn counts(&self) -> (usize, usize) {
         let ended = self.ends.values().filter(|flow| flow.id.is_none()).count();
-        (self.flows.len() + ended, self.look_ups.len())
+        (self.flows.len() + ended + self.datagrams.len(), self.look_ups.len())
     }
 }

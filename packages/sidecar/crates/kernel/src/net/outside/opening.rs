@@ -57,6 +57,17 @@ impl SocketState {
         self.outside.outside.as_ref().filter(|outside| outside.opens_loopback(peer)).map(|_| peer)
     }
 
+    /// Returns the address of the host machine's loopback that a datagram to `address` reaches if
+    /// no program has a socket at the address. Returns `None` for every other address.
+    pub(in crate::net) fn host_loopback_datagrams(&self, address: &Address) -> Option<SocketAddr> {
+        let outside = self.outside.outside.as_ref()?;
+        let to = address.clone().destination(&self.network.own).ok()?;
+        let Address::Ip(ip, port) = to else { return None };
+        let peer = SocketAddr::new(ip.to_canonical(), port);
+        let is_free = || self.network.index().datagrams_at(&to).is_empty();
+        Some(peer).filter(|peer| outside.opens_loopback_datagrams(*peer) && is_free())
+    }
+
     /// Opens a session of TLS. Returns the program's socket. Fails with `EACCES` without an
     /// implementation, and with `ENFILE` at the limit of sockets.
     pub(super) fn open_tls(&mut self) -> Result<SocketId, Errno> {

@@ -2,7 +2,7 @@
 //! and fuzz targets.
 
 use crate::STREAM_WINDOW;
-use crate::outside::{FlowId, LookUpFamily, LookUpId, Outside};
+use crate::outside::{DATAGRAM_COST, FlowId, LookUpFamily, LookUpId, Outside};
 use coldframe_panics::runtime::Mutex;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -17,6 +17,9 @@ pub(crate) enum Asked {
     Query(LookUpId, String, u16),
     Cancel(LookUpId),
     Connect(FlowId, SocketAddr),
+    OpenDatagrams(FlowId, SocketAddr),
+    SendDatagram(FlowId, Vec<u8>),
+    Dropped(FlowId, u64),
     OpenTls(FlowId),
     AttachTls(FlowId, FlowId),
     Write(FlowId, Vec<u8>),
@@ -51,6 +54,22 @@ impl Outside for FakeOutside {
 
     fn opens_loopback(&self, peer: SocketAddr) -> bool {
         peer.port() == HOST_PORT
+    }
+
+    fn opens_loopback_datagrams(&self, peer: SocketAddr) -> bool {
+        peer.port() == HOST_PORT
+    }
+
+    fn open_datagrams(&self, flow: FlowId, peer: SocketAddr) {
+        self.0.lock().push(Asked::OpenDatagrams(flow, peer));
+    }
+
+    fn send_datagram(&self, flow: FlowId, bytes: &[u8]) {
+        self.0.lock().push(Asked::SendDatagram(flow, bytes.to_vec()));
+    }
+
+    fn dropped(&self, flow: FlowId, count: u64) {
+        self.0.lock().push(Asked::Dropped(flow, count));
     }
 
     fn connect(&self, flow: FlowId, peer: SocketAddr) {
@@ -103,7 +122,7 @@ impl FlowRules {
     pub(crate) fn check(&mut self, asked: Vec<Asked>) {
         for asked in asked {
             match asked {
-                Asked::Connect(flow, _) | Asked::OpenTls(flow) | Asked::AttachTls(flow, _) => {
+                Asked::Connect(flow, _) | Asked::OpenDatagrams(flow, _) | Asked::OpenTls(flow) | Asked::AttachTls(flow, _) => {
                     assert!(self.0.insert(flow, Seen::default()).is_none(), "a number twice")
                 }
                 Asked::Write(flow, bytes) => {
@@ -111,6 +130,15 @@ impl FlowRules {
                     assert!(!seen.ended && !bytes.is_empty(), "bytes after the end");
                     seen.unread += bytes.len() as u64;
                     assert!(seen.unread <= STREAM_WINDOW, "more bytes than the window");
+                }
+                Asked::SendDatagram(flow, bytes) => {
+                    let seen = self.open(flow);
+                    seen.unread += bytes.len() as u64 + DATAGRAM_COST;
+                    assert!(seen.unread <= STREAM_WINDOW, "more datagrams than the window");
+                }
+                Asked::Dropped(flow, count) => {
+                    self.open(flow);
+                    assert!(count > 0, "no datagram");
                 }
                 Asked::End(flow) => assert!(!std::mem::replace(&mut self.open(flow).ended, true), "two ends"),
                 Asked::Credit(flow, bytes) => {

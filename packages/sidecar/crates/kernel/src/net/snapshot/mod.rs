@@ -3,9 +3,9 @@
 //!
 //! Inbound connections are not part of a snapshot. [`SocketsSnapshot::inbound`] lists the
 //! embedder's ends of these connections. A restore closes these ends, so that the guest's ends
-//! receive an ordinary reset. Connections to the outside are not part of a snapshot either: the
-//! programs' ends have a pending `ECONNRESET` in the snapshot. Waits for listeners stay with the
-//! original runtime. Next: `checks.rs`.
+//! receive an ordinary reset. Flows to the outside are not part of a snapshot either: the programs'
+//! ends of connections have a pending `ECONNRESET` in the snapshot. Waits for listeners stay with
+//! the original runtime. Next: `checks.rs`.
 
 mod checks;
 
@@ -135,8 +135,8 @@ impl Sockets {
             for id in &snapshot.inbound {
                 let _ = state.network.close(*id, true);
             }
-            // A socket whose flow is not in the snapshot has a pending error.
-            let failed = state.network.sockets.iter().filter(|(_, socket)| socket.error.is_some());
+            // A socket whose flow is not in the snapshot has a pending error, or is writable.
+            let failed = state.network.sockets.iter().filter(|(_, socket)| socket.error.is_some() || socket.is_datagram());
             let failed: Vec<SocketId> = failed.map(|(id, _)| *id).collect();
             failed.into_iter().for_each(|id| state.network.notify(id));
             state.feeds.retain(|id, _| held.contains(id));

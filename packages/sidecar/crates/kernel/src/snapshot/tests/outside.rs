@@ -65,6 +65,33 @@ fn a_copy_resets_open_and_opening_connections_at_once() {
 }
 
 #[test]
+fn a_datagram_socket_of_a_copy_opens_another_flow() {
+    let (world, outside) = attached();
+    let guest = &world.guests[0];
+    let made = || guest.ok(SocketCall::Socket, &[2.into(), 2.into()]);
+    let (open_one, waits) = (made(), made());
+    let send = |guest: &Guest, socket: i64| {
+        guest.sys(SocketCall::Send, &[socket.into(), "x".into(), "93.184.216.34".into(), 443.into()]).0
+    };
+    assert_eq!((send(guest, open_one), send(guest, waits)), (Err(Errno::EAGAIN), Err(Errno::EAGAIN)));
+    open(&world, 1);
+    assert_eq!(send(guest, open_one), Ok(1));
+    let writes = guest.ok(SocketCall::Arm, &[waits.into(), CONNECTED.into()]);
+    outside.take();
+
+    let copy = world.copy();
+    let copied = &copy.guests[0];
+    assert_eq!(results(copied), [(writes, 4)], "the waiting send is repeated");
+    assert_eq!(copy.kernel.sockets.outside_counts(), (0, 0));
+    let other = Arc::new(FakeOutside::default());
+    copy.kernel.set_outside(Some(other.clone()));
+    assert_eq!((send(copied, open_one), send(copied, waits)), (Err(Errno::EAGAIN), Err(Errno::EAGAIN)));
+    assert_eq!(other.take().len(), 2);
+    // The original is unchanged.
+    assert_eq!((outside.take(), send(guest, open_one)), (vec![], Ok(1)));
+}
+
+#[test]
 fn a_copy_cancels_lookups() {
     let (world, _outside) = attached();
     let guest = &world.guests[0];

@@ -63,6 +63,13 @@ impl Program {
         events.into_iter().map(|event| (i64::from(event.operation.get()), event.result, text(event.bytes))).collect()
     }
 
+    /// Sends `abc`.
+    fn send(&self, socket: i64, address: &str, port: i64) -> Result<i64, Errno> {
+        let mut memory = [b"abc", address.as_bytes()].concat();
+        let integers = [socket, 0, 3, 3, address.len() as i64, port, 0, 0];
+        call(&self.program, u32::from(SocketCall::Send), &mut Arguments::new(integers, &mut memory))
+    }
+
     fn connect(&self, address: &str, port: i64) -> (i64, Result<i64, Errno>) {
         let socket = self.sys(SocketCall::Socket, &[2, 1], "", 0).expect("room");
         (socket, self.sys(SocketCall::Connect, &[socket], address, port))
@@ -92,8 +99,30 @@ fn the_permission_is_checked_before_the_outside() {
     assert_eq!(program.outside.take(), []);
     assert_eq!(program.connect("93.184.216.34", 443).1, Err(Errno::EINPROGRESS));
     assert_eq!(program.outside.take(), [Asked::Connect(FLOW, peer())]);
-    let datagram = program.sys(SocketCall::Socket, &[2, 2], "", 0).expect("room");
-    assert_eq!(program.sys(SocketCall::Connect, &[datagram], "93.184.216.34", 443), Err(Errno::EACCES), "datagrams stay inside");
+}
+
+#[test]
+fn the_permission_is_checked_before_datagrams_leave() {
+    let program = Program::new(&["93.184.216.34:443"], &Limits::default());
+    let socket = program.sys(SocketCall::Socket, &[2, 2], "", 0).expect("room");
+    let connect = |port| program.sys(SocketCall::Connect, &[socket], "93.184.216.34", port);
+    assert_eq!(program.send(socket, "93.184.216.34", 80), Err(Errno::EACCES));
+    let reason = program.text(FileCall::Reason, &[]);
+    assert!(reason.starts_with("the permission network.udp is denied by the default of permissions.network"), "{reason}");
+    assert_eq!(connect(80), Err(Errno::EACCES));
+    assert_eq!(program.outside.take(), []);
+    assert_eq!(program.send(socket, "93.184.216.34", 443), Err(Errno::EAGAIN));
+    assert_eq!(program.outside.take(), [Asked::OpenDatagrams(FLOW, peer())]);
+    program.kernel().sockets.outside_event(FLOW, OutsideEvent::Connected { local: local(), peer: peer() });
+    assert_eq!(connect(443), Ok(0));
+    assert_eq!(program.send(socket, "", 0), Ok(3), "to the connected peer");
+    assert_eq!(program.outside.take(), [Asked::SendDatagram(FLOW, b"abc".to_vec())]);
+    // A change of the policy concerns the next datagram, also of a connected socket.
+    let network = Some(ScopePolicy::always(Verdict::Deny));
+    program.kernel().permissions.set(&PermissionPolicy { network, ..PermissionPolicy::default() }).expect("a good policy");
+    assert_eq!(program.send(socket, "", 0), Err(Errno::EACCES));
+    program.kernel().set_outside(None);
+    assert_eq!(program.send(socket, "93.184.216.34", 443), Err(Errno::EACCES));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests of flows and lookups without programs. The program's end is a socket of the table.
 
 mod calls;
+mod datagrams;
 mod ends;
 mod flows;
 mod hostile;
