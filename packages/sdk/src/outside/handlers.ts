@@ -8,19 +8,8 @@
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import type { NetworkOptions, RequestHandler } from '../options/outside.js';
 import type { RuntimeId } from '../protocol/generated/messages.js';
-
-const numbers = new WeakMap<RequestHandler, number>();
-let last = 0;
-
-/** Returns the number of a function, which never changes. */
-export function handlerNumber(handle: RequestHandler): number {
-  let number = numbers.get(handle);
-  if (number === undefined) {
-    number = ++last;
-    numbers.set(handle, number);
-  }
-  return number;
-}
+import { respond } from './handled-request.js';
+import { handlerNumber } from './handler-numbers.js';
 
 /** The functions of one runtime. */
 export class RuntimeHandlers {
@@ -41,7 +30,7 @@ export class RuntimeHandlers {
     const all = options.flatMap((one) => one?.http ?? []).flatMap(({ handle }) => handle ?? []);
     this.#handlers = new Map(all.map((handle) => [handlerNumber(handle), handle]));
     if (all.length > 0 && !this.#hasEnded) {
-      this.#connection.watchHandlers(this.#runtime, (number) => void this.#respond(number));
+      this.#connection.watchHandlers(this.#runtime, (number) => this.#respond(number));
     }
   }
 
@@ -58,9 +47,7 @@ export class RuntimeHandlers {
     this.abort();
   }
 
-  async #respond(number: number): Promise<void> {
-    const { respond } = await import('./handled-request.js');
-    if (this.#hasEnded) return;
+  #respond(number: number): void {
     const { network } = this.#connection;
     respond(
       (listener) => network.handle(this.#runtime, number, listener),

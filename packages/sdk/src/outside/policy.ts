@@ -19,7 +19,7 @@ import type {
   OutsideUpdate,
   RuntimeId,
 } from '../protocol/generated/messages.js';
-import { handlerNumber } from './handlers.js';
+import { handlerNumber } from './handler-numbers.js';
 
 /** Milliseconds until the head of the response of a function. */
 const DEFAULT_HANDLE_MS = 30_000;
