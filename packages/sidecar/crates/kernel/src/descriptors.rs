@@ -39,7 +39,7 @@ pub(crate) enum Target {
     Directory(Location),
     Device(Device, Ino),
     /// A file of a mounted host directory.
-    Host(HostFile),
+    Host(Box<HostFile>),
     /// An object that could not be opened again when the runtime was restored. Every operation on
     /// the description, except closing, fails with `EIO`.
     Lost,
@@ -60,7 +60,7 @@ pub(crate) struct Position {
     /// The last name that the directory's listing returned. The listing continues after this name.
     pub(crate) after: Option<Box<[u8]>>,
     /// The state of a host directory's listing.
-    pub(crate) listing: Option<Listing>,
+    pub(crate) listing: Option<Box<Listing>>,
     /// The charges for the listing's memory.
     pub(crate) held: Vec<Charge>,
 }

@@ -19,7 +19,8 @@ const MAX_HELLO_BYTES: usize = 32 << 10;
 /// The state before the guest's first bytes are judged.
 #[derive(Default)]
 pub(super) struct FirstBytes {
-    acceptor: Option<Acceptor>,
+    /// The reader of a message of TLS. Most connections have none, and it is large.
+    acceptor: Option<Box<Acceptor>>,
     /// The number of bytes that the acceptor has read.
     read: usize,
 }

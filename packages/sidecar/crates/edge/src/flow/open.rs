@@ -31,15 +31,8 @@ pub(super) type FilterRun = Pin<Box<dyn Future<Output = Result<(), http::Fault>>
 impl Flow {
     /// Runs the flow.
     pub(super) async fn run(self: Rc<Self>) {
-        // The memory of the look-up is freed when the connection is established.
-        let opened = match select(Box::pin(self.open()), pin!(self.until_done())).await {
-            Either::Left((opened, _)) => opened,
-            Either::Right(((), _)) => return,
-        };
-        match opened {
-            Ok(stream) => self.establish(stream),
-            Err(failure) => self.cut(failure, CloseReason::Failed),
-        }
+        // The memory of the look-up and of the connect is freed when the connection is established.
+        Box::pin(self.connect()).await;
         let mut filter: Option<FilterRun> = None;
         poll_fn(|cx| {
             if let Some(Poll::Ready(result)) = filter.as_mut().map(|filter| filter.as_mut().poll(cx)) {
@@ -62,6 +55,15 @@ impl Flow {
         let lingers = self.inner.borrow().lingers;
         if let Some(filter) = filter.filter(|_| lingers) {
             let _ = Box::pin(timeout(LINGER_TIME, filter)).await;
+        }
+    }
+
+    /// Opens the connection, unless the flow ends before.
+    async fn connect(&self) {
+        match select(pin!(self.open()), pin!(self.until_done())).await {
+            Either::Left((Ok(stream), _)) => self.establish(stream),
+            Either::Left((Err(failure), _)) => self.cut(failure, CloseReason::Failed),
+            Either::Right(((), _)) => {}
         }
     }
 

@@ -99,7 +99,9 @@ impl DescriptionSnapshot {
             TargetSnapshot::File(ino) => Target::File(*ino),
             TargetSnapshot::Directory(place) => Target::Directory(place.clone()),
             TargetSnapshot::Device(device, ino) => Target::Device(*device, *ino),
-            TargetSnapshot::Host(file) => file.restore(tree, self.flags)?.map_or(Target::Lost, Target::Host),
+            TargetSnapshot::Host(file) => {
+                file.restore(tree, self.flags)?.map_or(Target::Lost, |file| Target::Host(Box::new(file)))
+            }
             TargetSnapshot::Lost => Target::Lost,
         };
         let mut position = Position { offset: self.offset, ..Position::default() };
@@ -109,7 +111,7 @@ impl DescriptionSnapshot {
             let charge = Charge::of(&tree.usage, Resource::Kernel, listing.cost());
             let limit = tree.usage.limits.kernel_bytes;
             position.held = vec![charge.ok_or(Error::ResourceExhausted { resource: "kernel bytes", limit })?];
-            position.listing = Some(listing);
+            position.listing = Some(Box::new(listing));
         }
         let made = Description { target, flags: self.flags, position: Mutex::new(position) };
         if let Some(HeldObject::Node(ino)) = made.held() {

@@ -42,7 +42,7 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Res
             return process.add_descriptor(again);
         }
         Opened::Device(device, ino) => Target::Device(device, ino),
-        Opened::Host(file) => Target::Host(file),
+        Opened::Host(file) => Target::Host(Box::new(file)),
     };
     let description = Description::new(target, flags);
     if let Some(HeldObject::Node(ino)) = description.held() {
@@ -317,7 +317,7 @@ fn keep(tree: &FileSystem, position: &mut Position, listing: Listing) -> Result<
     if listing.is_open() {
         held.push(Charge::of(&tree.usage, Resource::HostFiles, 1).ok_or(Errno::ENFILE)?);
     }
-    (position.held, position.listing) = (held, Some(listing));
+    (position.held, position.listing) = (held, Some(Box::new(listing)));
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use super::address::Address;
 use super::socket::{Role, Socket};
 use crate::fs::Ino;
 use crate::ids::SocketId;
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -71,9 +72,9 @@ impl IpKey {
 
 impl AddressIndex {
     /// Makes the index of these sockets.
-    pub(super) fn of<'a>(sockets: impl IntoIterator<Item = (&'a SocketId, &'a Socket)>) -> Self {
+    pub(super) fn of<'a, S: Borrow<Socket> + 'a>(sockets: impl IntoIterator<Item = (&'a SocketId, &'a S)>) -> Self {
         let mut index = Self::default();
-        sockets.into_iter().for_each(|(id, socket)| index.insert(*id, socket));
+        sockets.into_iter().for_each(|(id, socket)| index.insert(*id, socket.borrow()));
         index
     }
 

@@ -30,7 +30,8 @@ pub(super) struct Wake {
 /// The table of a runtime's sockets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Network {
-    pub(super) sockets: BTreeMap<SocketId, Socket>,
+    // Ids are added in ascending order, which leaves the nodes of the map half full.
+    pub(super) sockets: BTreeMap<SocketId, Box<Socket>>,
     pub(super) last: Option<SocketId>,
     pub(super) last_port: u16,
     /// The number of sockets that are ends of pipes.
@@ -83,7 +84,7 @@ impl Network {
         }
         self.last = Some(id);
         self.index.insert(id, &socket);
-        self.sockets.insert(id, socket);
+        self.sockets.insert(id, Box::new(socket));
         Ok(id)
     }
 
@@ -114,7 +115,7 @@ impl Network {
     }
 
     /// Replaces all sockets.
-    pub(super) fn set_sockets(&mut self, sockets: BTreeMap<SocketId, Socket>) {
+    pub(super) fn set_sockets(&mut self, sockets: BTreeMap<SocketId, Box<Socket>>) {
         self.index = AddressIndex::of(&sockets);
         self.buffered = sockets.values().map(|socket| socket.buffered() as u64).sum();
         self.sockets = sockets;
@@ -158,11 +159,11 @@ impl Network {
     }
 
     pub(super) fn get(&self, id: SocketId) -> Result<&Socket, Errno> {
-        self.sockets.get(&id).ok_or(Errno::EBADF)
+        self.sockets.get(&id).map(|socket| &**socket).ok_or(Errno::EBADF)
     }
 
     pub(super) fn get_mut(&mut self, id: SocketId) -> Result<&mut Socket, Errno> {
-        self.sockets.get_mut(&id).ok_or(Errno::EBADF)
+        self.sockets.get_mut(&id).map(|socket| &mut **socket).ok_or(Errno::EBADF)
     }
 
     /// Fails with `EALREADY` if the socket waits for another connection, and with `EISCONN` if the
@@ -208,7 +209,7 @@ impl Network {
                     input | if datagram.awaited.is_none() { OUT } else { 0 }
                 }
                 Role::Connected(stream) => {
-                    let room = match stream.peer.and_then(|peer| self.sockets.get(&peer)) {
+                    let room = match stream.peer.and_then(|peer| self.get(peer).ok()) {
                         Some(Socket { role: Role::Connected(peer), is_pipe, .. }) => {
                             peer.has_room(self.capacities()[usize::from(*is_pipe)])
                         }
@@ -246,6 +247,8 @@ impl Network {
         if socket.waiters.iter().filter(|other| other.owner.pid() == waiter.owner.pid()).count() >= MAX_WAITERS {
             return Err(Errno::ENOBUFS);
         }
+        // Most sockets have one wait, and the usual growth reserves space for four.
+        socket.waiters.reserve_exact(1);
         socket.waiters.push(waiter);
         self.notify(id);
         Ok(())
@@ -335,7 +338,7 @@ impl Network {
                 }
             }
             Role::Connecting(listener) => {
-                if let Some(Socket { role: Role::Listening(listener), .. }) = self.sockets.get_mut(&listener) {
+                if let Ok(Socket { role: Role::Listening(listener), .. }) = self.get_mut(listener) {
                     listener.waiting.retain(|client| *client != id);
                 }
             }

@@ -40,7 +40,7 @@ impl SocketState {
             (Role::Listening(listener), Some(local)) => Some((listener.pid, local.clone())),
             _ => None,
         };
-        self.network.sockets.values().filter_map(entry).collect()
+        self.network.sockets.values().filter_map(|socket| entry(socket)).collect()
     }
 
     /// Returns the process and the address of a listener. Returns `None` if the socket does not

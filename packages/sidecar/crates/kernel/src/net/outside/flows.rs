@@ -45,7 +45,7 @@ pub(super) struct PlacedFlow {
 /// The place of a flow in the socket table.
 pub(super) enum FlowPlace {
     /// The program's socket, which waits for the connection, and the peer's address.
-    Opening(SocketId, Address),
+    Opening(SocketId, Box<Address>),
     /// The kernel's end.
     Open(SocketId),
 }
@@ -94,7 +94,7 @@ impl SocketState {
         let flow = self.next_flow();
         self.network.begin_flow(id, flow, &remote)?;
         self.outside.last_flow = flow.get();
-        self.outside.flows.insert(flow, PlacedFlow { place: FlowPlace::Opening(id, remote), far: far(flow) });
+        self.outside.flows.insert(flow, PlacedFlow { place: FlowPlace::Opening(id, Box::new(remote)), far: far(flow) });
         Ok(flow)
     }
 
@@ -145,7 +145,7 @@ impl SocketState {
         self.outside.last_flow = flow.get();
         self.outside.flows.insert(flow, PlacedFlow { place: FlowPlace::Open(end), far: far.clone() });
         let (link, kind) = (Link::default(), FlowKind::Connection);
-        self.outside.ends.insert(end, Flow { id: Some(flow), far, link, arriving: Some(local), kind });
+        self.outside.ends.insert(end, Box::new(Flow { id: Some(flow), far, link, arriving: Some(local), kind }));
         Ok(flow)
     }
 
@@ -202,11 +202,11 @@ impl SocketState {
     pub(super) fn flow_opened(&mut self, id: FlowId, local: SocketAddr) -> Result<(), Violation> {
         let Some(flow) = self.outside.flows.get_mut(&id) else { return Ok(()) };
         let FlowPlace::Opening(socket, remote) = &flow.place else { return Err(Violation) };
-        let end = self.network.open_flow(*socket, remote.clone(), local).map_err(|_| Violation)?;
+        let end = self.network.open_flow(*socket, (**remote).clone(), local).map_err(|_| Violation)?;
         flow.place = FlowPlace::Open(end);
         let far = flow.far.clone();
         let kind = FlowKind::Connection;
-        self.outside.ends.insert(end, Flow { id: Some(id), far, link: Link::default(), arriving: None, kind });
+        self.outside.ends.insert(end, Box::new(Flow { id: Some(id), far, link: Link::default(), arriving: None, kind }));
         self.pump_flow(end);
         Ok(())
     }
@@ -306,7 +306,7 @@ impl SocketState {
 
     /// Removes the flows from a copy of the table. The programs' connections have a pending
     /// `ECONNRESET`. A datagram socket has no error: its next datagram opens another flow.
-    pub(in crate::net) fn remove_flows(&self, sockets: &mut BTreeMap<SocketId, Socket>) {
+    pub(in crate::net) fn remove_flows(&self, sockets: &mut BTreeMap<SocketId, Box<Socket>>) {
         for flow in self.outside.datagrams.values() {
             if let Some(Role::Datagram(datagram)) = sockets.get_mut(&flow.socket).map(|socket| &mut socket.role) {
                 (datagram.flows, datagram.awaited) = (BTreeMap::new(), None);

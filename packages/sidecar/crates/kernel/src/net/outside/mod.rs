@@ -52,7 +52,7 @@ pub(super) struct OutsideState {
     flows: HashMap<FlowId, PlacedFlow>,
     /// The flows by the kernel's ends. A flow that has ended outside stays until the program's
     /// socket has accepted all bytes.
-    ends: HashMap<SocketId, Flow>,
+    ends: HashMap<SocketId, Box<Flow>>,
     look_ups: HashMap<LookUpId, LookUp>,
     /// The flows of datagrams.
     datagrams: BTreeMap<FlowId, DatagramFlow>,

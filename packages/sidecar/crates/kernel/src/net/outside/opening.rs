@@ -83,7 +83,9 @@ impl SocketState {
             Role::Connected(Stream { peer: Some(peer), shut: false, broken: false, .. }) => *peer,
             _ => return Err(Errno::ENOTCONN),
         };
-        let Some(Flow { id: Some(connection), kind, far, .. }) = self.outside.ends.get(&end) else { return Err(Errno::ENOTCONN) };
+        let Some(Flow { id: Some(connection), kind, far, .. }) = self.outside.ends.get(&end).map(|flow| &**flow) else {
+            return Err(Errno::ENOTCONN);
+        };
         if far.membership().is_some() {
             return Err(Errno::ENOTCONN);
         }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// The sockets of a runtime.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SocketsSnapshot {
-    sockets: BTreeMap<SocketId, Socket>,
+    sockets: BTreeMap<SocketId, Box<Socket>>,
     last: Option<SocketId>,
     last_port: u16,
     feeds: BTreeMap<SocketId, StdinFeed>,
