@@ -18,7 +18,8 @@ const FRAMING = ['content-encoding', 'content-length', 'expect', 'host', 'transf
 
 const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 const hmac = (key, data) => createHmac('sha256', key).update(data).digest();
-const escaped = (text) => encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+const escaped = (text) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 
 function fieldsOf(query) {
   const fields = query.split('&').filter((field) => field !== '');

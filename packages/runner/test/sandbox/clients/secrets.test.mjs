@@ -17,7 +17,11 @@ const TLS = { key: KEY, cert: CERTIFICATE, ALPNProtocols: ['http/1.1'] };
 const NAME = 'secure.example.com';
 const REGION = 'eu-central-1';
 // s3rver knows the id S3RVER alone.
-const AWS = { accessKeyId: 'S3RVER', secretAccessKey: 'wJalrXUtnFEMI-bPxRfiCYEXAMPLEKEY', sessionToken: 'token-of-the-session-4f1c' };
+const AWS = {
+  accessKeyId: 'S3RVER',
+  secretAccessKey: 'wJalrXUtnFEMI-bPxRfiCYEXAMPLEKEY',
+  sessionToken: 'token-of-the-session-4f1c',
+};
 
 // The options of a runtime that reaches the server by its name.
 const optionsOf = (port, secrets) => ({
@@ -38,7 +42,9 @@ function description(server, { nodeEnv, options, values, names }) {
   const authority = join(folder.path, 'authority.pem');
   writeFileSync(authority, AUTHORITY);
   const check = async (runtime, sidecar) => {
-    const { stdout } = await runtime.exec(`console.log(JSON.stringify(${JSON.stringify(names)}.map((name) => process.env[name])))`);
+    const { stdout } = await runtime.exec(
+      `console.log(JSON.stringify(${JSON.stringify(names)}.map((name) => process.env[name])))`,
+    );
     for (const placeholder of JSON.parse(stdout)) expect(placeholder).toMatch(/^cfs_/);
     for (const value of values) expect(memoryHas(sidecar.pid, formsOf(value))).toBe(false);
     // The search finds a text that the programs had.
