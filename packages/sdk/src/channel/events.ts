@@ -10,6 +10,7 @@ import {
   handlerRequest,
   hostCall,
   hostCancel,
+  inNetwork,
   inRuntime,
   limitWarning,
   outsidePending,
@@ -17,7 +18,7 @@ import {
   streamClosed,
   streamData,
 } from '../protocol/generated/decoders.js';
-import type { HostCall, LimitWarning, RequestId, RuntimeId } from '../protocol/generated/messages.js';
+import type { HostCall, LimitWarning, NetworkId, RequestId, RuntimeId } from '../protocol/generated/messages.js';
 import { EVENTS } from '../protocol/generated/tables.js';
 
 /** Receives the messages that belong to no pending request. Does not throw. */
@@ -35,6 +36,8 @@ export interface EventSubscriber {
   handlerWanted(runtime: RuntimeId, number: number): void;
   /** The sidecar holds events of connections out of the runtime. */
   outsidePending(runtime: RuntimeId): void;
+  /** The sidecar holds events of the private network. */
+  networkPending(network: NetworkId): void;
   /**
    * The guest has written bytes, which the subscriber may keep. `id`: the id of the request
    * `stream.open`.
@@ -76,6 +79,7 @@ export const SUBSCRIBER_EVENTS: ReadonlyMap<number, Notify> = new Map<number, No
       subscriber.handlerWanted(runtime, number);
     },
   ],
+  [EVENTS['network.pending'], (subscriber, _, body) => subscriber.networkPending(inNetwork(body, 'network.pending').network)],
   [EVENTS['secrets.wanted'], (subscriber, _, body) => subscriber.secretsWanted(inRuntime(body, 'secrets.wanted').runtime)],
   [
     EVENTS['stream.data'],

@@ -6,6 +6,8 @@
 import type { HostService } from '../host-calls/dispatcher.js';
 import type { LimitWarningListener } from '../options/limits.js';
 import type {
+  NetworkId,
+  NetworkTaken,
   OutsideTaken,
   PermissionsTaken,
   ProcessAttach,
@@ -32,6 +34,9 @@ export type OutsideListener = (events: OutsideTaken) => void;
 
 /** Receives the number of a request that waits for a function of the app. Does not throw. */
 export type HandlerListener = (number: number) => void;
+
+/** Receives events of a private network. Does not throw. */
+export type MembersListener = (events: NetworkTaken) => void;
 
 /**
  * The connection to one sidecar. When the sidecar ends, the promises of all pending calls except
@@ -85,6 +90,12 @@ export interface SidecarConnection {
   watchOutside(runtime: RuntimeId, listener: OutsideListener | undefined): Promise<void>;
   /** Passes all such events that the sidecar holds to `listener`, after all earlier events. */
   takeOutside(runtime: RuntimeId, listener: OutsideListener): Promise<void>;
+  /** Sets or removes the listener for events of a private network. */
+  watchMembers(network: NetworkId, listener: MembersListener | undefined): Promise<void>;
+  /** Passes all such events that the sidecar holds to `listener`, after all earlier events. */
+  takeMembers(network: NetworkId, listener: MembersListener): Promise<void>;
+  /** Removes the listener for events of a network that was disposed. */
+  dropMembers(network: NetworkId): void;
   /** Sets or removes the function that is called when the values of secrets are needed. */
   watchSecrets(runtime: RuntimeId, listener: (() => void) | undefined): void;
   /**

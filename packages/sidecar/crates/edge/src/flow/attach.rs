@@ -128,9 +128,9 @@ impl Flow {
     }
 
     /// Makes the facts of a session over the connection, for the HTTP filter.
-    pub fn filter_context(&self, name: Name) -> http::Context {
+    pub fn filter_context(&self, name: Name, close: http::GuestClose) -> http::Context {
         let inner = self.inner.borrow();
-        http::Context::tls(self.runtime.clone(), self.id, inner.address(self), name, inner.handled.is_some())
+        http::Context::tls(self.runtime.clone(), self.id, inner.address(self), name, inner.handled.is_some(), close)
     }
 
     /// Ends the session of a flow that ends. Returns whether the flow had a session.

@@ -68,7 +68,8 @@ impl Flow {
 
     fn start_filter(&self, inner: &mut Inner) {
         let checked = inner.admission.map_or(self.peer, |admission| admission.peer().address());
-        let context = http::Context::plain(self.runtime.clone(), self.id, checked, inner.handled.is_some());
+        let context =
+            http::Context::plain(self.runtime.clone(), self.id, checked, inner.handled.is_some(), inner.guest_close.clone());
         let (near, far) = tokio::io::duplex(FILTER_PIPE);
         let peer = inner.stream.replace(Peer::Filter(near));
         inner.filter = match peer {

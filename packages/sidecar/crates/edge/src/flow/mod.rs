@@ -17,7 +17,7 @@ mod peer;
 mod pump;
 
 use crate::describe;
-use crate::http::Binding;
+use crate::http::{Binding, GuestClose};
 use crate::link::Slot;
 use crate::runtime::Runtime;
 use crate::serve::LinkFault;
@@ -68,6 +68,8 @@ struct Inner {
     binding: Binding,
     /// The flow ended as by `close`, so that the filter may forward the last request.
     lingers: bool,
+    /// The close of the guest, for the filter.
+    guest_close: GuestClose,
     established: Option<Instant>,
     admission: Option<Admission>,
     /// The name to whose requests the app responds. Such a flow has no socket and no admission.
@@ -279,6 +281,10 @@ impl Flow {
         }
         // The guest receives no response, so the app may abort its work.
         inner.lingers = ending == Ending::Fin && inner.handled.is_none();
+        if inner.lingers {
+            // The bytes that were sent are in the pipe of the filter.
+            inner.guest_close.set(inner.sent);
+        }
         if let Some(stream) = inner.stream.take()
             && ending == Ending::Reset
         {

@@ -2,7 +2,7 @@
 
 use super::first_bytes::FirstBytes;
 use super::peer::Peer;
-use super::{Admitted, Ending, Flow, admit};
+use super::{Admitted, Ending, FLUSH_TIME, Flow, admit};
 use crate::describe;
 use crate::handled::Names;
 use crate::http::{self, Binding};
@@ -16,14 +16,11 @@ use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::time::timeout;
 
 /// The port of the guest's end of a flow without a socket.
 const LOCAL_PORT: u16 = 49_152;
-
-/// The time in which the filter forwards the last request of a closed flow.
-const LINGER_TIME: Duration = Duration::from_secs(5);
 
 /// A running HTTP filter.
 pub(super) type FilterRun = Pin<Box<dyn Future<Output = Result<(), http::Fault>>>>;
@@ -54,7 +51,7 @@ impl Flow {
         // and its bytes at once.
         let lingers = self.inner.borrow().lingers;
         if let Some(filter) = filter.filter(|_| lingers) {
-            let _ = Box::pin(timeout(LINGER_TIME, filter)).await;
+            let _ = Box::pin(timeout(FLUSH_TIME, filter)).await;
         }
     }
 

@@ -15,7 +15,7 @@ use crate::net::address::Address;
 use crate::net::datagram::ENTRY;
 use crate::net::members::Place;
 use crate::net::network::Network;
-use crate::net::socket::{Datagram, Role, Socket};
+use crate::net::socket::{Datagram, Role};
 use crate::net::sockets::{SocketState, Sockets};
 use crate::outside::{FlowId, MAX_DATAGRAM_FLOWS, OutsideEvent, OutsideFailure, OutsideFailureKind};
 use coldframe_error::Errno;
@@ -200,8 +200,8 @@ impl SocketState {
 
 impl Network {
     fn datagram(&mut self, id: SocketId) -> Option<&mut Datagram> {
-        match self.sockets.get_mut(&id) {
-            Some(Socket { role: Role::Datagram(datagram), .. }) => Some(datagram),
+        match self.sockets.get_mut(&id).map(|socket| &mut socket.role) {
+            Some(Role::Datagram(datagram)) => Some(datagram),
             _ => None,
         }
     }
