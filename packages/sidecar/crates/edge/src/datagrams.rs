@@ -33,8 +33,8 @@ use tokio::io::{Interest, ReadBuf};
 use tokio::net::UdpSocket;
 use tokio::time::{Sleep, sleep};
 
-/// The time without a datagram after which a flow ends.
-pub const IDLE_TIME: Duration = Duration::from_secs(60);
+/// The seconds without a datagram after which a flow ends.
+const IDLE_SECONDS: u64 = 60;
 /// The bytes that a datagram counts in the rates besides its content: the headers of IPv4 and UDP.
 pub const HEAD_BYTES: u64 = 28;
 /// The largest number of datagrams of one direction that a flow moves in a turn.
@@ -432,7 +432,7 @@ impl DatagramFlow {
 
     /// Returns whether no datagram has passed for the idle time.
     fn is_idle(&self, inner: &mut Inner, cx: &mut Context<'_>) -> bool {
-        let idle = self.runtime.shared.surroundings.borrow().datagrams_idle.unwrap_or(IDLE_TIME);
+        let idle = self.runtime.shared.surroundings.borrow().datagrams_idle.unwrap_or(Duration::from_secs(IDLE_SECONDS));
         loop {
             let passed = inner.last_used.map_or(Duration::ZERO, |last| last.elapsed());
             let timer = inner.timer.get_or_insert_with(|| Box::pin(sleep(idle.saturating_sub(passed))));
