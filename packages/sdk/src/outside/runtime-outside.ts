@@ -22,6 +22,7 @@ import type { NetworkMember } from '../protocol/generated/messages.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { EventListeners, type NetworkEvents } from './event-listeners.js';
 import { afterChange, inForce, wireUpdate } from './policy.js';
+import { supplyRoots } from './roots.js';
 
 /** The result of `check()`. */
 export interface NetworkVerdict {
@@ -95,6 +96,7 @@ export class OutsideNetwork {
     const body = wireUpdate(runtime, structuredClone(change), options);
     const copy = structuredClone(change);
     const updated = this.#lastUpdate.then(async () => {
+      await supplyRoots(this.#home);
       await connection.request('outside.update', body);
       this.#options = afterChange(this.get(), copy);
     });
