@@ -24,6 +24,7 @@ import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { EventListeners, type NetworkEvents } from './event-listeners.js';
 import { RuntimeHandlers } from './handlers.js';
 import { afterChange, inForce, wireUpdate } from './policy.js';
+import { supplyRoots } from './roots.js';
 
 /** The result of `check()`. */
 export interface NetworkVerdict {
@@ -104,6 +105,7 @@ export class OutsideNetwork {
     const body = wireUpdate(runtime, copy, options);
     const updated = this.#lastUpdate.then(async () => {
       const next = afterChange(this.get(), copy);
+      await supplyRoots(this.#home);
       // Requests of both policies arrive during the update.
       this.#handlers.set(this.#options, next);
       try {

@@ -22,6 +22,7 @@ interface Builtins {
   'node:net': typeof import('node:net');
   'node:stream': typeof import('node:stream');
   'node:stream/promises': typeof import('node:stream/promises');
+  'node:tls': typeof import('node:tls');
   'node:zlib': typeof import('node:zlib');
 }
 

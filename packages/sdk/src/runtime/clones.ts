@@ -11,6 +11,7 @@ import type { LimitWarningListener } from '../options/limits.js';
 import type { NetworkOptions } from '../options/outside.js';
 import type { CloneOptions } from '../options/snapshots.js';
 import { wireOutside } from '../outside/policy.js';
+import { supplyRoots } from '../outside/roots.js';
 import type { RuntimeCopy } from '../protocol/generated/messages.js';
 import { declare } from '../secrets/declare.js';
 import type { RuntimeSecrets } from '../secrets/runtime-secrets.js';
@@ -48,7 +49,9 @@ export async function cloneRuntime(
     const makePolicy = policy && (await policyMaker(policy.options));
     const outside = network && wireOutside(network, secrets && declare(Object.entries(secrets)));
     const clone = { runtime, count, timeoutMs, settle, warn, mounts, bindings: bindings && wireBindings(bindings), outside };
+    const supplied = outside && supplyRoots(connection);
     const copies = await connection.cloneRuntime(clone, onLimitWarning);
+    await supplied;
     return copies.map((copy) => cloneOf(source, copy, makePolicy));
   } finally {
     releaseCalls();

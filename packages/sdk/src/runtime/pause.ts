@@ -12,6 +12,7 @@ import type { RuntimeNetwork } from '../network/runtime-network.js';
 import { checkOptions } from '../options/check.js';
 import type { QuietOptions, ResumeOptions } from '../options/snapshots.js';
 import { wireOutside } from '../outside/policy.js';
+import { supplyRoots } from '../outside/roots.js';
 import type { OutsideNetwork } from '../outside/runtime-outside.js';
 import type { Runners } from '../runner/runners.js';
 import type { RuntimeSecrets } from '../secrets/runtime-secrets.js';
@@ -179,6 +180,8 @@ export class RuntimePause {
     const wire = bindings.all && wireBindings(bindings.all);
     const { options } = this.#parts.outside;
     const outside = options && wireOutside(options, this.#parts.secrets.declarations);
+    const supplied = outside && supplyRoots(lease.connection);
     await runners.renew(lease.connection.request('runtime.resume', { runtime, warn, mounts, bindings: wire, outside }));
+    await supplied;
   }
 }

@@ -19,6 +19,7 @@ import type { IdleOptions } from '../options/idle.js';
 import type { Limits } from '../options/limits.js';
 import { DEFAULT_TENANT } from '../options/snapshots.js';
 import { wireOutside } from '../outside/policy.js';
+import { supplyRoots } from '../outside/roots.js';
 import { wirePolicy } from '../permissions/policy.js';
 import type { Mount, Restored, RuntimeCreate, RuntimeId } from '../protocol/generated/messages.js';
 import { reportCreation } from '../sidecar/boot-timing.js';
@@ -80,6 +81,7 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const releaseCalls = snapshot === undefined ? undefined : connection.expectCalls();
   lease.acquire();
   try {
+    const supplied = outside && supplyRoots(lease.connection);
     const request = connection.createRuntime(
       {
         ...{ env, cwd, limits, profile, warn, files, mounts, permissions, outside, snapshot, tenant, weight },
@@ -88,6 +90,7 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
       onLimitWarning,
     );
     const created = await whileLoadingParts(request);
+    await supplied;
     const { runtime, restored } = created;
     if (fileSystems.length > 0) connection.serve(runtime, 'filesystem', fileSystemService(fileSystems));
     const registry = bindings || restored ? new BindingRegistry(connection, runtime, restored && bindings) : undefined;

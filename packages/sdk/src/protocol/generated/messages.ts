@@ -671,6 +671,12 @@ export interface OutsidePending {
   runtime: RuntimeId;
 }
 
+/** `outside.roots`. */
+export interface OutsideRoots {
+  /** Certificates in PEM, at most 1,000,000 bytes. */
+  pem: string;
+}
+
 /** `outside.take`. */
 export interface OutsideTake {
   /** The runtime. */

@@ -78,6 +78,7 @@ import type {
   Outcome,
   OutsideCheck,
   OutsideFlowList,
+  OutsideRoots,
   OutsideTake,
   OutsideTaken,
   OutsideUpdate,
@@ -198,6 +199,11 @@ export interface Requests {
   'outside.watch': { body: OutsideWatch; reply: void };
   /** Removes events from the queue of a runtime and returns the events. */
   'outside.take': { body: OutsideTake; reply: OutsideTaken };
+  /**
+   * Replaces the authorities that sessions of TLS trust by default, in all runtimes of the sidecar.
+   * Without the request, sessions trust the authorities of the host machine's system.
+   */
+  'outside.roots': { body: OutsideRoots; reply: void };
   /** Replaces the policy of a runtime, from the next system call on. */
   'permissions.set': { body: PermissionsSet; reply: void };
   /** Starts or stops the recording of a runtime's permission decisions. */
@@ -343,6 +349,7 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'outside.flows': { kind: 92, reply: outsideFlowList },
   'outside.watch': { kind: 93, reply: done },
   'outside.take': { kind: 95, reply: outsideTaken },
+  'outside.roots': { kind: 99, reply: done },
   'permissions.set': { kind: 60, reply: done },
   'permissions.watch': { kind: 61, reply: done },
   'permissions.take': { kind: 63, reply: permissionsTaken },

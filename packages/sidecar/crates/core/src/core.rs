@@ -107,6 +107,16 @@ impl Core {
         }
     }
 
+    /// Replaces the authorities that sessions of TLS trust by default, in all runtimes. `pem` has
+    /// certificates in PEM. Without a call, sessions trust the authorities of the system.
+    ///
+    /// # Errors
+    /// Fails with [`Error::InvalidRequest`] if the text has no certificate, or more than 1,000,000
+    /// bytes.
+    pub fn set_roots(&self, pem: &str) -> Result<(), Error> {
+        self.registry.edge().set_roots(pem)
+    }
+
     /// Ends every process, reports each end to the process's sink, and ends the threads. Later
     /// starts in existing runtimes fail.
     pub fn shutdown(&self) {

@@ -28,9 +28,11 @@ mod secrets;
 mod serve;
 mod surroundings;
 mod tls;
+mod window;
 
 #[cfg(feature = "fuzzing")]
 pub use tls::fuzzing;
 
+pub use limits::Times;
 pub use serve::{LinkFault, Server, serve};
 pub use surroundings::Surroundings;

@@ -25,6 +25,27 @@ pub const MAX_FAILED_PEERS: usize = 100;
 /// The time in which failed peers are counted.
 pub const FAILURES_WINDOW: Duration = Duration::from_secs(60);
 
+/// The default of [`Times::connect`], in seconds.
+const CONNECT_SECONDS: u64 = 10;
+/// The default of [`Times::handshake`], in seconds.
+const HANDSHAKE_SECONDS: u64 = 10;
+
+/// The longest times of the first steps of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    /// The time until a connection is established, with the lookup and the response of a proxy.
+    pub connect: Duration,
+    /// The time of a client's handshake of TLS over a connection, from the hand-over of the socket
+    /// to the session.
+    pub handshake: Duration,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self { connect: Duration::from_secs(CONNECT_SECONDS), handshake: Duration::from_secs(HANDSHAKE_SECONDS) }
+    }
+}
+
 /// A rate of bytes in one direction.
 #[derive(Debug)]
 pub struct ByteRate {

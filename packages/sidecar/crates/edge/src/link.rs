@@ -4,6 +4,7 @@ use crate::datagrams::DatagramFlow;
 use crate::dns::SingleFlight;
 use crate::flow::Flow;
 use crate::handled::{Authority, Stream};
+use crate::limits::Times;
 use crate::outgoing::Outgoing;
 use crate::runtime::Runtime;
 use crate::surroundings::Surroundings;
@@ -29,6 +30,8 @@ pub struct Shared {
     pub out: Outgoing,
     /// The host machine's network.
     pub surroundings: RefCell<Surroundings>,
+    /// The longest times of the first steps of a connection.
+    pub times: Times,
     /// The time until which the NAT64 prefixes of a list of DNS servers are known.
     pub nat64_known: RefCell<HashMap<Vec<SocketAddr>, Instant>>,
     /// The discoveries of NAT64 prefixes that wait for a server.
@@ -37,7 +40,7 @@ pub struct Shared {
     pub runtimes: RefCell<HashMap<u64, Rc<Runtime>>>,
     /// The authorities that sessions of TLS trust if the guest passes none. `None` until the first
     /// session, because reading the system's authorities takes milliseconds.
-    pub roots: RefCell<Option<Arc<Roots>>>,
+    roots: RefCell<Option<Arc<Roots>>>,
     /// The authority of sessions to names to whose requests the app responds. `None` in the cell if
     /// the system has no random numbers.
     authority: OnceCell<Option<Authority>>,
@@ -51,8 +54,8 @@ pub struct Shared {
 
 impl Shared {
     /// Makes the state of a link without runtimes.
-    pub fn new(surroundings: Surroundings) -> Self {
-        Self { surroundings: RefCell::new(surroundings), ..Self::default() }
+    pub fn new(surroundings: Surroundings, times: Times) -> Self {
+        Self { surroundings: RefCell::new(surroundings), times, ..Self::default() }
     }
 
     /// Returns a runtime with a policy.
@@ -98,6 +101,13 @@ impl Shared {
     pub fn roots(&self) -> Arc<Roots> {
         let read = || Arc::new(parse_roots([self.surroundings.borrow().authorities.as_str()]));
         self.roots.borrow_mut().get_or_insert_with(read).clone()
+    }
+
+    /// Replaces the authorities that sessions trust if the guest passes none. Sessions that have
+    /// begun keep the former authorities.
+    pub fn set_roots(&self, roots: Roots) {
+        *self.roots.borrow_mut() = Some(Arc::new(roots));
+        self.runtimes.borrow().values().for_each(|runtime| runtime.forget_roots());
     }
 }
 

@@ -21,8 +21,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream, UdpSocket};
 use tokio::time::timeout;
 
-/// The time until a connection is established.
-const CONNECT_TIME: Duration = Duration::from_secs(30);
 /// The time after which an idle connection is probed, so that the loss of the peer ends the flow.
 const PROBE_AFTER: Duration = Duration::from_secs(900);
 /// The largest response of a proxy to `CONNECT`, in bytes.
@@ -122,7 +120,7 @@ pub async fn connect(runtime: &Runtime, checked: Checked) -> Result<TcpStream, F
             _ => route.direct(peer).await.map_err(|error| describe::io_error(&error)),
         }
     };
-    timeout(CONNECT_TIME, connecting).await.unwrap_or_else(|_| Err(describe::errno(libc::ETIMEDOUT)))
+    timeout(runtime.shared.times.connect, connecting).await.unwrap_or_else(|_| Err(describe::errno(libc::ETIMEDOUT)))
 }
 
 /// Makes a socket that sends datagrams to an address that the policy has checked, and receives

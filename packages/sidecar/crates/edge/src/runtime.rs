@@ -403,6 +403,11 @@ impl Runtime {
         roots.get_or_insert_with(|| Arc::new(self.shared.roots().with(texts))).clone()
     }
 
+    /// Forgets the joined authorities, after a change of the default authorities.
+    pub fn forget_roots(&self) {
+        self.state.borrow_mut().roots = None;
+    }
+
     /// Sends an event if the runtime is watched.
     pub fn event(&self, event: impl FnOnce() -> Event) {
         self.shared.out.event(self.id, event);

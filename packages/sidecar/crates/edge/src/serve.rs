@@ -9,6 +9,7 @@ use crate::dns;
 use crate::flow::Flow;
 use crate::handled::Stream;
 use crate::interfaces::Interfaces;
+use crate::limits::Times;
 use crate::link::{MAX_FLOWS, Request, Shared, Slot};
 use crate::runtime::{MAX_LOOK_UPS, MAX_SESSIONS, Runtime};
 use crate::secrets;
@@ -27,7 +28,6 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Instant;
 use tokio::io::Interest;
@@ -77,6 +77,7 @@ pub struct Server {
     stream: UnixStream,
     /// `None` if the system refuses, or in tests. The addresses of the start then stay in force.
     interfaces: Option<AsyncFd<Changes>>,
+    times: Times,
 }
 
 /// The socket of changes of the host machine's addresses.
@@ -103,7 +104,12 @@ impl Server {
         let entered = scheduler.enter();
         let stream = UnixStream::from_std(stream)?;
         drop(entered);
-        Ok(Self { scheduler, stream, interfaces: None })
+        Ok(Self { scheduler, stream, interfaces: None, times: Times::default() })
+    }
+
+    /// Replaces the longest times of connections.
+    pub fn with_times(self, times: Times) -> Self {
+        Self { times, ..self }
     }
 
     /// Follows changes of the host machine's addresses. Call before the rights are given up, and
@@ -125,9 +131,9 @@ impl Server {
     /// # Errors
     /// Returns the reason if the link has ended otherwise.
     pub fn serve(self, surroundings: Surroundings) -> Result<(), LinkFault> {
-        let Self { scheduler, stream, interfaces } = self;
+        let Self { scheduler, stream, interfaces, times } = self;
         scheduler.block_on(async {
-            let shared = Rc::new(Shared::new(surroundings));
+            let shared = Rc::new(Shared::new(surroundings, times));
             let mut link = Link { shared: shared.clone(), said_hello: false };
             let stream = Rc::new(stream);
             let (writer, out) = (stream.clone(), shared.clone());
@@ -235,7 +241,7 @@ impl Link {
             ToEdge::TlsOpen { runtime } => self.open_tls(id, runtime, None),
             ToEdge::TlsAttach { runtime, flow } => self.open_tls(id, runtime, Some(flow)),
             ToEdge::Roots { pem } => {
-                *self.shared.roots.borrow_mut() = Some(Arc::new(parse_roots([pem.as_str()])));
+                self.shared.set_roots(parse_roots([pem.as_str()]));
                 Ok(())
             }
             ToEdge::RuntimeEnd { runtime } => {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use coldframe_edge::Surroundings;
+use coldframe_edge::{Surroundings, Times};
 use coldframe_edge_link::*;
 use common::http::{options, read_message, rule};
 use common::{Counting, Got, Sidecar, loopback};
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::time::Duration;
 
 const CONNECTION: u32 = 1;
 const SESSION: u32 = 2;
@@ -440,4 +441,35 @@ fn an_update_that_denies_the_name_resets_the_session() {
     let change = OptionsChange { deny: Change::Replace(vec!["api.test".to_owned()]), ..OptionsChange::default() };
     assert_eq!(guest.sidecar.update(1, change, Existing::Recheck), ToSidecar::Done {});
     assert_eq!(guest.failure(), Some(FailureKind::Errno(libc::ECONNRESET)));
+}
+
+/// A server that accepts, and neither sends nor closes until the client has closed.
+fn silent() -> Counting {
+    Counting::new(|mut stream| while stream.read(&mut [0; 4_096]).is_ok_and(|count| count > 0) {})
+}
+
+#[test]
+fn a_handshake_with_a_silent_peer_times_out_with_and_without_rules() {
+    for has_rules in [false, true] {
+        let mut sidecar = Sidecar::with_times(Times { handshake: Duration::from_millis(100), ..Times::default() });
+        let server = silent();
+        let rules = vec![rule(format!("api.test:{}", server.address.port()), None, None)];
+        sidecar.set(1, if has_rules { options(rules) } else { loopback() });
+        let mut guest = Guest::attached(sidecar, server.address, &json!({ "serverName": "api.test" }));
+        assert_eq!(guest.failure(), Some(FailureKind::Errno(libc::ETIMEDOUT)));
+        assert_eq!(guest.sidecar.closed(CONNECTION), None);
+        assert_eq!(guest.sidecar.flows(1), []);
+    }
+}
+
+#[test]
+fn the_handshake_of_a_server_is_bounded_by_the_guest_only() {
+    let mut sidecar = Sidecar::with_times(Times { handshake: Duration::ZERO, ..Times::default() });
+    let server = silent();
+    sidecar.set(1, loopback());
+    let mut guest = Guest::attached(sidecar, server.address, &json!({ "isServer": true }));
+    // The flow is open after the turn that would have ended the session.
+    assert_eq!(guest.sidecar.flows(1).len(), 1);
+    guest.sidecar.send(SESSION, &ToEdge::Close { reset: false });
+    assert_eq!(guest.failure(), None);
 }

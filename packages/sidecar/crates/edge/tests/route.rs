@@ -3,12 +3,14 @@
 
 mod common;
 
+use coldframe_edge::Times;
 use coldframe_edge_link::*;
 use common::dns::Server;
 use common::*;
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 const PEER: &str = "93.184.216.34:443";
 
@@ -137,4 +139,12 @@ fn a_connection_begins_at_the_chosen_address() {
     }
     let wrong = ToEdge::PolicySet { runtime: 1, options: from(Some("x")) };
     assert!(matches!(sidecar.ask(&wrong), ToSidecar::Failed { .. }));
+}
+
+#[test]
+fn a_connection_through_a_silent_proxy_times_out() {
+    let (address, _) = proxy("");
+    let mut sidecar = Sidecar::with_times(Times { connect: Duration::from_millis(100), ..Times::default() });
+    sidecar.set(1, options(&format!("http://{address}")));
+    assert_eq!(sidecar.connect(1, PEER.parse().unwrap()), Err(Some(FailureKind::Errno(libc::ETIMEDOUT))));
 }

@@ -73,6 +73,10 @@ impl Session {
                     None => self.refuse(id, &self.no_runtime(take.runtime)),
                 }
             }
+            OutsideRequest::OutsideRoots(roots) => match self.core.set_roots(roots.pem) {
+                Ok(()) => self.send(Reply(id).done()),
+                Err(error) => self.refuse(id, &convert::failure(&error, ErrorContext::NONE)),
+            },
         }
         Ok(None)
     }

@@ -6,6 +6,9 @@
 //! starts every use fails. The pause is short, because it affects all runtimes of the core.
 
 use super::link::{Launch, Link};
+use super::options::{invalid, is_pem};
+use coldframe_edge_link::ToEdge;
+use coldframe_error::Error;
 use coldframe_panics::process::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,6 +23,9 @@ const START_INTERVAL: Duration = Duration::from_millis(500);
 /// process has the pinned addresses and the used budgets of runtimes, so that no process with a
 /// runtime ends.
 const IDLE_TIME: Duration = Duration::from_secs(30);
+/// The largest number of bytes of the embedder's authorities. The bytes are one message of the
+/// link.
+const MAX_ROOTS_BYTES: usize = 1_000_000;
 
 /// The edge process of a core.
 pub(crate) struct Edge {
@@ -32,6 +38,8 @@ pub(crate) struct Edge {
 struct State {
     present: Option<(Arc<Link>, Instant)>,
     starts: Starts,
+    /// The embedder's authorities in PEM, which each edge process gets.
+    roots: Option<String>,
     is_closed: bool,
 }
 
@@ -83,7 +91,11 @@ impl Edge {
         let link = if state.is_closed {
             Link::ended("the sidecar is ending")
         } else if state.starts.take(now) {
-            Link::start(self.launch.clone(), self.idle)
+            let link = Link::start(self.launch.clone(), self.idle);
+            if let Some(pem) = &state.roots {
+                link.send(0, &ToEdge::Roots { pem: pem.clone() });
+            }
+            link
         } else {
             // The process of the present link has ended. The budget always suffices for the
             // first start.
@@ -92,6 +104,26 @@ impl Edge {
         };
         state.present = Some((link.clone(), now));
         link
+    }
+
+    /// Replaces the authorities that sessions trust by default. Starts no edge process.
+    ///
+    /// # Errors
+    /// Fails if the text has no certificate, or more than [`MAX_ROOTS_BYTES`].
+    pub fn set_roots(&self, pem: &str) -> Result<(), Error> {
+        let what = || "outside.roots.pem".to_owned();
+        if pem.len() > MAX_ROOTS_BYTES {
+            return Err(invalid(what(), "at most 1000000 bytes", &format!("{} bytes", pem.len())));
+        }
+        if !is_pem(pem) {
+            return Err(invalid(what(), "certificates in PEM", "another text"));
+        }
+        let mut state = self.state.lock();
+        state.roots = Some(pem.to_owned());
+        if let Some((link, _)) = &state.present {
+            link.send(0, &ToEdge::Roots { pem: pem.to_owned() });
+        }
+        Ok(())
     }
 
     /// Ends the edge process. Later links end at once.

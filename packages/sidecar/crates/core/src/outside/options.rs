@@ -119,10 +119,15 @@ fn check_secrets(options: &Options) -> Result<(), Error> {
 
 fn check_authorities(options: &Options) -> Result<(), Error> {
     check_count("network.ca.extra", options.authorities.len(), MAX_AUTHORITIES)?;
-    match options.authorities.iter().position(|text| !text.contains("-----BEGIN CERTIFICATE-----")) {
+    match options.authorities.iter().position(|text| !is_pem(text)) {
         Some(index) => Err(invalid(format!("network.ca.extra[{index}]"), "certificates in PEM", "another text")),
         None => Ok(()),
     }
+}
+
+/// Returns whether a text has the beginning of a certificate in PEM.
+pub(super) fn is_pem(text: &str) -> bool {
+    text.contains("-----BEGIN CERTIFICATE-----")
 }
 
 /// Returns the canonical name.
@@ -167,7 +172,7 @@ fn check_count(what: &str, count: usize, most: usize) -> Result<(), Error> {
     Err(invalid(what.to_owned(), &format!("at most {most} entries"), &format!("{count} entries")))
 }
 
-fn invalid(what: String, expected: &str, received: &str) -> Error {
+pub(super) fn invalid(what: String, expected: &str, received: &str) -> Error {
     Error::InvalidRequest { what, expected: expected.to_owned(), received: format!("{:?}", short(received)) }
 }
 

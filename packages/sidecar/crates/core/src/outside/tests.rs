@@ -349,3 +349,26 @@ fn an_edge_that_ends_again_and_again_is_started_a_limited_number_of_times() {
     let more = began.elapsed().as_millis() / 500 + 1;
     assert!((32..=32 + more).contains(&starts), "{starts}");
 }
+
+#[test]
+fn each_edge_gets_the_roots_after_the_greeting_and_a_wrong_list_is_refused() {
+    let stage = Stage::new();
+    let runtime = stage.runtime(1, "a.example");
+    stage.edge.set_roots("-----BEGIN CERTIFICATE-----1").expect("roots");
+    assert!(!stage.is_started());
+    let first = check(&runtime);
+    let mut edge = stage.started();
+    edge.expect("Roots { pem: \"-----BEGIN CERTIFICATE-----1\" }");
+    edge.expect("PolicySet { runtime: 1");
+    edge.expect("Check");
+    for wrong in ["", "no certificate", &"-----BEGIN CERTIFICATE-----".repeat(100_000)] {
+        assert_eq!(stage.edge.set_roots(wrong).expect_err("refused").code(), "ERR_INVALID_REQUEST");
+    }
+    stage.edge.set_roots("-----BEGIN CERTIFICATE-----2").expect("roots");
+    edge.expect("Roots { pem: \"-----BEGIN CERTIFICATE-----2\" }");
+    drop(edge);
+    assert!(first.recv_timeout(HANG).expect("a result").is_err());
+    let _second = check(&runtime);
+    let mut next = stage.started();
+    next.expect("Roots { pem: \"-----BEGIN CERTIFICATE-----2\" }");
+}

@@ -22,6 +22,7 @@ use crate::link::Slot;
 use crate::runtime::Runtime;
 use crate::serve::LinkFault;
 use crate::tls::TlsFlow;
+use crate::window;
 pub use admit::{Admitted, admit};
 pub use attach::seen_by_session;
 use coldframe_edge_link::window::{ReceiveWindow, SendWindow};
@@ -130,12 +131,8 @@ impl Flow {
     /// Receives bytes of the guest.
     pub fn data(&self, bytes: &[u8]) -> Result<(), LinkFault> {
         let mut inner = self.inner.borrow_mut();
-        if inner.guest_ended || inner.sidecar_closed {
-            return Err(LinkFault::Rules("no data after the end"));
-        }
-        if !inner.incoming.receive(bytes.len() as u64) {
-            return Err(LinkFault::Rules("data within the window"));
-        }
+        let has_ended = inner.guest_ended || inner.sidecar_closed;
+        window::receive(&mut inner.incoming, has_ended, bytes)?;
         let written = self.write_now(&mut inner, bytes);
         let rest = bytes.get(written..).unwrap_or_default();
         if !rest.is_empty() {
@@ -151,9 +148,7 @@ impl Flow {
     /// Receives credit for the bytes to the guest.
     pub fn credit(&self, bytes: u64) -> Result<(), LinkFault> {
         let mut inner = self.inner.borrow_mut();
-        if !inner.outgoing.credit(bytes) {
-            return Err(LinkFault::Rules("credit for sent bytes"));
-        }
+        window::credit(&mut inner.outgoing, bytes)?;
         inner.peer_waits = false;
         inner.wake();
         Ok(())

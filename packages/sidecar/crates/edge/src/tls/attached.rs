@@ -90,6 +90,10 @@ pub struct Connection {
     /// The peer sends no further bytes.
     pub(super) peer_ended: bool,
     closing: Option<Pin<Box<Sleep>>>,
+    /// The end of the time of a client's handshake. `None` before and after the handshake.
+    handshake: Option<Pin<Box<Sleep>>>,
+    /// The session is a server.
+    is_server: bool,
     paces: [Option<Pin<Box<Sleep>>>; 2],
     /// The name of the server, if the plain bytes pass the HTTP filter.
     filter_name: Option<Name>,
@@ -110,6 +114,8 @@ impl Connection {
             fin_sent: false,
             peer_ended: false,
             closing: None,
+            handshake: None,
+            is_server: false,
             paces: [None, None],
             filter_name: None,
             filter: None,
@@ -223,6 +229,7 @@ impl TlsFlow {
         let was_full = inner.is_full();
         let mut moved = !was_full && self.step(inner)?;
         moved |= self.receive(inner, cx)?;
+        Self::poll_handshake(inner, cx)?;
         self.poll_filter(inner, cx)?;
         // The engine may reply to bytes of the peer, so the write is after the read.
         if let Some(connection) = inner.connection.as_mut() {
@@ -242,6 +249,23 @@ impl TlsFlow {
         Ok(())
     }
 
+    /// Ends a client's session whose peer does not complete the handshake in time. A program bounds
+    /// the handshakes of its servers itself (`handshakeTimeout`).
+    fn poll_handshake(inner: &mut Inner, cx: &mut Context<'_>) -> Result<(), Stop> {
+        let Some(connection) = inner.connection.as_mut() else { return Ok(()) };
+        let is_running = connection.socket.is_some() && inner.engine.receives() && !inner.engine.is_secure();
+        if !is_running || connection.is_server || inner.sidecar_closed {
+            connection.handshake = None;
+            return Ok(());
+        }
+        let longest = connection.flow.runtime().shared.times.handshake;
+        let timer = connection.handshake.get_or_insert_with(|| Box::pin(sleep(longest)));
+        match timer.as_mut().poll(cx) {
+            Poll::Ready(()) => Err(Stop::Failed(io::Error::from_raw_os_error(libc::ETIMEDOUT))),
+            Poll::Pending => Ok(()),
+        }
+    }
+
     /// Handles a record of the guest that concerns the connection. Returns the record if the engine
     /// handles it.
     pub(super) fn take_record<'a>(
@@ -254,13 +278,15 @@ impl TlsFlow {
         match kind {
             FromGuest::Start if inner.engine.is_new() => {
                 let settings: Settings = serde_json::from_slice(payload).map_err(|_| Stop::Protocol)?;
-                let name = connection.flow.judge_session(settings.server_name(), settings.is_server).map_err(Stop::Denied)?;
+                let is_server = settings.is_server;
+                let name = connection.flow.judge_session(settings.server_name(), is_server).map_err(Stop::Denied)?;
                 let roots = connection.flow.handled_roots();
                 match &name {
                     Some(name) => inner.engine.start_filtered(settings, name.as_str(), roots.as_ref(), out),
                     None => inner.engine.start(settings, out),
                 }
                 connection.filter_name = name;
+                connection.is_server = is_server;
                 out.handled();
             }
             FromGuest::Encrypted if connection.is_handed_over => return Err(Stop::Protocol),

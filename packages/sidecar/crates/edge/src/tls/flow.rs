@@ -11,6 +11,7 @@ use crate::flow::{Flow, Stop, seen_by_session};
 use crate::link::Slot;
 use crate::runtime::Runtime;
 use crate::serve::LinkFault;
+use crate::window;
 use coldframe_edge_link::window::{ReceiveWindow, SendWindow};
 use coldframe_edge_link::{Failure, ToSidecar};
 use std::cell::RefCell;
@@ -75,12 +76,8 @@ impl TlsFlow {
     /// Receives bytes of the guest.
     pub fn data(&self, bytes: &[u8]) -> Result<(), LinkFault> {
         let mut inner = self.inner.borrow_mut();
-        if inner.guest_ended || inner.sidecar_closed {
-            return Err(LinkFault::Rules("no data after the end"));
-        }
-        if !inner.incoming.receive(bytes.len() as u64) {
-            return Err(LinkFault::Rules("data within the window"));
-        }
+        let has_ended = inner.guest_ended || inner.sidecar_closed;
+        window::receive(&mut inner.incoming, has_ended, bytes)?;
         inner.input.extend(bytes);
         inner.wake();
         Ok(())
@@ -89,9 +86,7 @@ impl TlsFlow {
     /// Receives credit for the bytes to the guest.
     pub fn credit(&self, bytes: u64) -> Result<(), LinkFault> {
         let mut inner = self.inner.borrow_mut();
-        if !inner.outgoing.credit(bytes) {
-            return Err(LinkFault::Rules("credit for sent bytes"));
-        }
+        window::credit(&mut inner.outgoing, bytes)?;
         inner.wake();
         Ok(())
     }

@@ -31,8 +31,12 @@ pub struct Roots {
 
 /// Reads certificates in PEM. Other parts of the text are ignored.
 pub fn parse_roots<'a>(texts: impl IntoIterator<Item = &'a str>) -> Roots {
-    let texts = texts.into_iter();
-    Roots::of(texts.flat_map(|text| CertificateDer::pem_slice_iter(text.as_bytes()).filter_map(Result::ok)))
+    Roots::of(certificates_in(texts))
+}
+
+/// Returns the certificates of texts in PEM. Other parts of the texts are ignored.
+fn certificates_in<'a>(texts: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = CertificateDer<'static>> {
+    texts.into_iter().flat_map(|text| CertificateDer::pem_slice_iter(text.as_bytes()).filter_map(Result::ok))
 }
 
 impl Default for Roots {
@@ -58,9 +62,7 @@ impl Roots {
 
     /// Returns these authorities and the authorities of texts in PEM.
     pub fn with<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let texts = texts.into_iter();
-        let more = texts.flat_map(|text| CertificateDer::pem_slice_iter(text.as_bytes()).filter_map(Result::ok));
-        Self::of(self.certificates.iter().cloned().chain(more))
+        Self::of(self.certificates.iter().cloned().chain(certificates_in(texts)))
     }
 
     /// Returns the names of the authorities, which a server sends to a client.

@@ -6,7 +6,7 @@ pub mod dns;
 pub mod embedder;
 pub mod http;
 
-use coldframe_edge::{LinkFault, Surroundings, serve};
+use coldframe_edge::{LinkFault, Server, Surroundings, Times, serve};
 use coldframe_edge_link::*;
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -45,6 +45,16 @@ impl Sidecar {
 
     pub fn with(surroundings: Surroundings) -> Self {
         let mut this = Self::silent(surroundings);
+        this.hello();
+        this
+    }
+
+    /// Starts an edge with other times of connections.
+    pub fn with_times(times: Times) -> Self {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let surroundings = Surroundings { has_v4: true, has_v6: true, ..Surroundings::default() };
+        let edge = std::thread::spawn(move || Server::new(theirs)?.with_times(times).serve(surroundings));
+        let mut this = Self { edge: Some(edge), ..Self::over(ours) };
         this.hello();
         this
     }

@@ -22,6 +22,10 @@ requests! {
         OutsideWatch(OutsideWatch) = 93 "outside.watch" -> Empty,
         /// Removes events from the queue of a runtime and returns the events.
         OutsideTake(OutsideTake) = 95 "outside.take" -> OutsideTaken<'a>,
+        /// Replaces the authorities that sessions of TLS trust by default, in all runtimes of the
+        /// sidecar. Without the request, sessions trust the authorities of the host machine's
+        /// system.
+        OutsideRoots(OutsideRoots<'a>) = 99 "outside.roots" -> Empty,
     }
 }
 
@@ -287,6 +291,14 @@ pub struct OutsideWatch {
 pub struct OutsidePending {
     /// The runtime.
     pub runtime: RuntimeId,
+}
+
+/// `outside.roots`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutsideRoots<'a> {
+    /// Certificates in PEM, at most 1,000,000 bytes.
+    pub pem: &'a str,
 }
 
 /// `outside.take`.

@@ -112,6 +112,7 @@ pub fn add(all: &mut Vec<Case>) {
     sdk!(all, "outside-flows", OutsideFlows, 42, InRuntime, InRuntime { runtime: runtime(1) });
     sdk!(all, "outside-watch", OutsideWatch, 43, OutsideWatch, OutsideWatch { runtime: runtime(1), on: true });
     sdk!(all, "outside-take", OutsideTake, 44, OutsideTake, OutsideTake { runtime: runtime(1), all: Some(true) });
+    sdk!(all, "outside-roots", OutsideRoots, 47, OutsideRoots, OutsideRoots { pem: "-----BEGIN CERTIFICATE-----" });
     sdk!(all, "secrets-key", SecretsKey, 45, InRuntime, InRuntime { runtime: runtime(1) });
     sdk!(all, "secrets-put", SecretsPut, 46, SecretsPut, {
         SecretsPut { runtime: runtime(1), key: &[7; 32], sealed: &[1, 2, 3] }
