@@ -2,7 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 
 const server = process.env.SERVER;
-const client = new Anthropic({ apiKey: 'placeholder', baseURL: `${server}/anthropic`, maxRetries: 2 });
+const client = new Anthropic({ baseURL: `${server}/anthropic`, maxRetries: 2 });
 
 const message = { model: 'model', max_tokens: 100, messages: [{ role: 'user', content: 'count' }] };
 const whole = await client.messages.create(message);

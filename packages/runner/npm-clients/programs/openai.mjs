@@ -2,7 +2,7 @@
 import OpenAI from 'openai';
 
 const server = process.env.SERVER;
-const client = new OpenAI({ apiKey: 'placeholder', baseURL: `${server}/openai`, maxRetries: 2 });
+const client = new OpenAI({ baseURL: `${server}/openai`, maxRetries: 2 });
 
 const chat = { model: 'model', messages: [{ role: 'user', content: 'count' }] };
 const whole = await client.chat.completions.create(chat);

@@ -5,57 +5,20 @@
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { NodeRuntime, Sidecar } from '../../src/index.js';
+import { formsOf, has, memoryHas } from './memory-search.js';
 import { edgePids, HOST_ADDRESS } from './outside-helpers.js';
 import { until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
 const store = usePrivateStoreFolder();
 const HOST = HOST_ADDRESS ?? '';
 const SDK = new URL('../../dist/index.js', import.meta.url).href;
-const CHUNK = 1 << 20;
-
-/** The forms of a value that a search finds. */
-function formsOf(value: string): Buffer[] {
-  const bytes = Buffer.from(value);
-  // The digits of base64 depend on the place modulo 3. The outer digits depend on other bytes.
-  const base64 = [0, 1, 2].map((skipped) => bytes.subarray(skipped).toString('base64').slice(0, 16));
-  return [bytes, Buffer.from(bytes.toString('hex')), ...base64.map((text) => Buffer.from(text))];
-}
-
-const has = (bytes: Buffer, forms: readonly Buffer[]): boolean => forms.some((form) => bytes.includes(form));
-
-/** Returns whether the memory of a process has one of the forms. */
-function memoryHas(pid: number, forms: readonly Buffer[]): boolean {
-  const overlap = Math.max(...forms.map((form) => form.length));
-  const memory = openSync(`/proc/${pid}/mem`, 'r');
-  try {
-    for (const line of readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n')) {
-      const [, begin, end, access] = /^([0-9a-f]+)-([0-9a-f]+) (\S+) /.exec(line) ?? [];
-      // Only writable memory can have a value. Untouched memory reads as zeros.
-      if (begin === undefined || !access?.startsWith('rw')) continue;
-      const last = Number.parseInt(end as string, 16);
-      for (let at = Number.parseInt(begin, 16); at < last; at += CHUNK - overlap) {
-        const chunk = Buffer.alloc(Math.min(CHUNK, last - at));
-        try {
-          const count = readSync(memory, chunk, 0, chunk.length, at);
-          if (has(chunk.subarray(0, count), forms)) return true;
-        } catch {
-          // The rest of the mapping cannot be read, for example beyond the end of a file.
-          break;
-        }
-      }
-    }
-  } finally {
-    closeSync(memory);
-  }
-  return false;
-}
 
 /** Returns the paths of all files below a folder. */
 function filesBelow(folder: string): string[] {

@@ -41,10 +41,11 @@ export const createRuntime = (ports, options = {}) =>
     ...options,
   });
 
-async function inSandbox(program, ports, env) {
-  const runtime = await createRuntime(ports, { env });
+async function inSandbox(program, ports, options, check) {
+  const runtime = await createRuntime(ports, options);
   try {
     const { exitCode, stdout, stderr, error } = await runtime.exec(codeOf(program), { timeout: PROGRAM_MS });
+    await check?.(runtime, sidecar);
     return { exitCode, stdout, stderr: error === undefined ? stderr : `${error.code}: ${error.message}\n${stderr}` };
   } finally {
     await runtime.dispose();
@@ -65,16 +66,22 @@ function inNode(program, env) {
 
 /**
  * Runs `program` in Node and in the sandbox. `start` starts the server of a run, and returns its
- * `ports`, the environment `env` of the program, and `close`. Both runs must print the text of the
- * file `programs/NAME.txt`. With `UPDATE_FIXTURES=1` the run in Node writes the file.
+ * `ports`, the environment `env` of the program, and `close`. `nodeEnv` has more variables for Node,
+ * `options` has options of the runtime, and `check` is called before the runtime is disposed. Both
+ * runs must print the text of the file `programs/NAME.txt`. With `UPDATE_FIXTURES=1` the run in Node
+ * writes the file.
  */
 export async function expectOutput(program, start) {
   const file = join(folder, 'programs', `${program}.txt`);
   for (const place of ['Node', 'the sandbox']) {
-    const { ports, env, close } = await start();
+    const { ports, env, nodeEnv, options, check, close } = await start();
     try {
       const all = { TZ: 'UTC', ...env };
-      const result = place === 'Node' ? await inNode(program, all) : await inSandbox(program, ports, all);
+      const run = {
+        Node: () => inNode(program, { ...all, ...nodeEnv }),
+        'the sandbox': () => inSandbox(program, ports, { ...options, env: { ...all, ...options?.env } }, check),
+      };
+      const result = await run[place]();
       if (place === 'Node' && process.env.UPDATE_FIXTURES === '1') writeFileSync(file, result.stdout);
       expect({ place, ...result }).toEqual({ place, exitCode: 0, stdout: readFileSync(file, 'utf8'), stderr: '' });
     } finally {

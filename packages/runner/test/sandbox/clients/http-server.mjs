@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { WebSocketServer } from '../../../npm-clients/packages.mjs';
 
@@ -48,12 +49,16 @@ function sendJson(response, value, status = 200) {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
-/** Starts the server. Returns its port, and `close`. */
-export async function startHttpServer() {
+/**
+ * Starts the server, with TLS if `tls` has a key and a certificate. Clients of models must send the
+ * key `apiKey`. Returns the port, and `close`.
+ */
+export async function startHttpServer({ tls, apiKey = 'placeholder' } = {}) {
   const started = new Counter();
   const aborted = new Counter();
   const next = new Counter();
   const connections = new WeakMap();
+  const transports = new Map();
   let connectionCount = 0;
   let failures = 0;
   let resets = 0;
@@ -69,12 +74,18 @@ export async function startHttpServer() {
     response.end();
   }
 
+  // Resets the TCP connection, also below TLS.
+  const reset = ({ socket }) => transports.get(socket.remotePort).resetAndDestroy() && true;
+
   // Resets the connection of the first such request.
-  const isReset = (request, body) => body.includes('reset-once') && resets++ === 0 && request.socket.resetAndDestroy() && true;
+  const isReset = (request, body) => body.includes('reset-once') && resets++ === 0 && reset(request);
+
+  const isUnauthorized = ({ headers }, body) =>
+    body.includes('unauthorized') || (headers['x-api-key'] ?? headers.authorization?.replace('Bearer ', '')) !== apiKey;
 
   async function openai(request, response, body) {
     if (request.url.endsWith('/files')) return sendJson(response, { id: 'file', bytes: body.length });
-    if (body.includes('unauthorized')) return sendJson(response, { error: { message: 'wrong key' } }, 401);
+    if (isUnauthorized(request, body)) return sendJson(response, { error: { message: 'wrong key' } }, 401);
     if (isReset(request, body)) return;
     const chunk = (delta) => ({ id: 'id', object: 'chat.completion.chunk', choices: [{ index: 0, delta }] });
     if (JSON.parse(body).stream !== true) {
@@ -85,7 +96,7 @@ export async function startHttpServer() {
   }
 
   async function anthropic(request, response, body) {
-    if (body.includes('unauthorized')) return sendJson(response, { type: 'error', error: { message: 'wrong key' } }, 401);
+    if (isUnauthorized(request, body)) return sendJson(response, { type: 'error', error: { message: 'wrong key' } }, 401);
     if (isReset(request, body)) return;
     const message = {
       id: 'id',
@@ -143,10 +154,10 @@ export async function startHttpServer() {
     },
     '/until-never': async (_request, response) => response.end(`${await started.take()}`),
     '/until-aborted': async (_request, response) => response.end(`${await aborted.take()}`),
-    '/reset': (request) => request.socket.resetAndDestroy(),
+    '/reset': reset,
     '/reset-body': (request, response) => {
       response.writeHead(200, { 'content-length': '1000' });
-      response.write('part', () => request.socket.resetAndDestroy());
+      response.write('part', () => reset(request));
     },
     '/malformed': (request) => request.socket.end('HTTP/1.1 200 OK\r\nbad header\r\n\r\n'),
     '/events': (_request, response, { searchParams }) => {
@@ -162,7 +173,7 @@ export async function startHttpServer() {
     },
   };
 
-  const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
+  const serve = async (request, response) => {
     if (!connections.has(request.socket)) connections.set(request.socket, ++connectionCount);
     response.setHeader('x-connection', `${connections.get(request.socket)}`);
     response.on('error', () => {});
@@ -172,8 +183,11 @@ export async function startHttpServer() {
     const route = routes[url.pathname];
     if (route === undefined) return response.writeHead(404).end();
     await route(request, response, url);
-  });
-  server.on('connection', (socket) => socket.on('error', () => {}));
+  };
+  const options = { keepAliveTimeout: 60_000, ...tls };
+  const server = tls === undefined ? createServer(options, serve) : createSecureServer(options, serve);
+  server.on('connection', (socket) => transports.set(socket.remotePort, socket) && socket.on('error', () => {}));
+  server.on('secureConnection', (socket) => socket.on('error', () => {}));
   const sockets = new WebSocketServer({ server });
   sockets.on('connection', (socket) => socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary })));
   server.listen(0, '0.0.0.0');

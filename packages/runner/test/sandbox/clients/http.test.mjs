@@ -9,7 +9,8 @@ useSidecar();
 
 async function start() {
   const { port, close } = await startHttpServer();
-  return { ports: [port], env: { SERVER: `http://${HOST}:${port}`, SOCKET: `ws://${HOST}:${port}` }, close };
+  const keys = { OPENAI_API_KEY: 'placeholder', ANTHROPIC_API_KEY: 'placeholder' };
+  return { ports: [port], env: { SERVER: `http://${HOST}:${port}`, SOCKET: `ws://${HOST}:${port}`, ...keys }, close };
 }
 
 const PROGRAMS = ['axios', 'got', 'node-fetch', 'undici', 'undici-older', 'openai', 'anthropic'];

@@ -286,6 +286,31 @@ fn a_large_upload_waits_for_the_peer() {
 }
 
 #[test]
+fn a_peer_receives_all_requests_of_a_closed_flow_and_then_the_end() {
+    // The body is longer than the pipe to the filter.
+    let body = "x".repeat(150_000);
+    let post = [request("POST", "/", &format!("Content-Length: {}\r\n", body.len())), body.clone().into_bytes()].concat();
+    for has_next in [false, true] {
+        let (mut sidecar, mut peer) = pair("/", "");
+        // The edge has 60 seconds for the last bytes of a closed flow.
+        peer.set_read_timeout(Some(HANG / 2)).unwrap();
+        if has_next {
+            post.chunks(MAX_DATA_BYTES).for_each(|piece| sidecar.send(1, &ToEdge::Data(piece)));
+        } else {
+            peer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n12345").unwrap();
+            until(&mut sidecar, "12345");
+        }
+        sidecar.send(1, &ToEdge::Close { reset: false });
+        let mut reader = BufReader::new(peer.try_clone().unwrap());
+        if has_next {
+            peer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").unwrap();
+            assert_eq!(read_message(&mut reader).unwrap().1, body.as_bytes());
+        }
+        assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap(), 0);
+    }
+}
+
+#[test]
 fn the_end_of_the_peer_within_a_response_resets_the_flow() {
     let (mut sidecar, mut peer) = pair("/", "");
     peer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n12345").unwrap();

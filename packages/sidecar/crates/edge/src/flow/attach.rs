@@ -122,9 +122,9 @@ impl Flow {
     }
 
     /// Makes the facts of a session over the connection, for the HTTP filter.
-    pub fn filter_context(&self, name: Name) -> http::Context {
+    pub fn filter_context(&self, name: Name, close: http::GuestClose) -> http::Context {
         let peer = self.inner.borrow().address(self);
-        http::Context::tls(self.runtime.clone(), self.id, peer, name)
+        http::Context::tls(self.runtime.clone(), self.id, peer, name, close)
     }
 
     /// Ends the session of a flow that ends. Returns whether the flow had a session.

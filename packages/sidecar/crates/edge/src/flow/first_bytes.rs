@@ -70,6 +70,7 @@ impl Flow {
         let checked = inner.admission.map_or(self.peer, |admission| admission.peer().address());
         let (near, far) = tokio::io::duplex(FILTER_PIPE);
         inner.stream = Some(Peer::Filter(near));
-        inner.filter = Some(Box::pin(http::run(http::Context::plain(self.runtime.clone(), self.id, checked), far, socket)));
+        let context = http::Context::plain(self.runtime.clone(), self.id, checked, inner.guest_close.clone());
+        inner.filter = Some(Box::pin(http::run(context, far, socket)));
     }
 }

@@ -15,7 +15,7 @@ mod peer;
 mod pump;
 
 use crate::describe;
-use crate::http::Binding;
+use crate::http::{Binding, GuestClose};
 use crate::link::Slot;
 use crate::runtime::Runtime;
 use crate::serve::LinkFault;
@@ -64,6 +64,8 @@ struct Inner {
     binding: Binding,
     /// The flow ended as by `close`, so that the filter may forward the last request.
     lingers: bool,
+    /// The close of the guest, for the filter.
+    guest_close: GuestClose,
     established: Option<Instant>,
     admission: Option<Admission>,
     host: Option<Name>,
@@ -263,6 +265,10 @@ impl Flow {
             return;
         }
         inner.lingers = ending == Ending::Fin;
+        if inner.lingers {
+            // The bytes that were sent are in the pipe of the filter.
+            inner.guest_close.set(inner.sent);
+        }
         if let Some(stream) = inner.stream.take()
             && ending == Ending::Reset
         {

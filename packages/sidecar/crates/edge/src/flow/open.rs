@@ -2,7 +2,7 @@
 
 use super::first_bytes::FirstBytes;
 use super::peer::Peer;
-use super::{Ending, Flow};
+use super::{Ending, FLUSH_TIME, Flow};
 use crate::describe;
 use crate::dns::{Unresolved, resolve};
 use crate::http::{self, Binding};
@@ -14,15 +14,12 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// The largest number of expired pins that are renewed for one connection.
 const MAX_RENEWALS: u32 = 4;
-
-/// The time in which the filter forwards the last request of a closed flow.
-const LINGER_TIME: Duration = Duration::from_secs(5);
 
 /// A running HTTP filter.
 pub(super) type FilterRun = Pin<Box<dyn Future<Output = Result<(), http::Fault>>>>;
@@ -60,7 +57,7 @@ impl Flow {
         // and its bytes at once.
         let lingers = self.inner.borrow().lingers;
         if let Some(filter) = filter.filter(|_| lingers) {
-            let _ = Box::pin(timeout(LINGER_TIME, filter)).await;
+            let _ = Box::pin(timeout(FLUSH_TIME, filter)).await;
         }
     }
 

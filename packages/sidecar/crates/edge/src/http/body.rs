@@ -1,11 +1,42 @@
-//! The bodies of responses. Next: `reply.rs`.
+//! The bodies of responses, and of forwarded requests. Next: `reply.rs`.
 
+use super::gate::Pending;
 use bytes::Bytes;
 use coldframe_secrets::Mask;
 use hyper::HeaderMap;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+
+/// The body of a forwarded request, unchanged. Its client drops the body after the last byte.
+pub struct RequestBody {
+    inner: Incoming,
+    _pending: Pending,
+}
+
+impl RequestBody {
+    /// Makes the body of a request that is not forwarded whole before the drop of `pending`.
+    pub fn new(inner: Incoming, pending: Pending) -> Self {
+        Self { inner, _pending: pending }
+    }
+}
+
+impl Body for RequestBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        Pin::new(&mut self.get_mut().inner).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
 
 /// The body of a response to the guest.
 pub enum ResponseBody {

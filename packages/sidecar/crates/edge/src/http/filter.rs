@@ -1,8 +1,9 @@
 //! The server for the guest and the client for the peer, on one connection each. Next: `gate.rs`.
 
 use super::binding::names_of;
-use super::body::{ResponseBody, mask_headers};
-use super::gate::{Gate, GateState};
+use super::body::{RequestBody, ResponseBody, mask_headers};
+use super::gate::{Gate, GateState, Pending};
+use super::guest_close::{GuestClose, Unwritten};
 use super::judge::{Forwarded, asks_upgrade, is_websocket, judge, remove_hop_by_hop};
 use super::reply::Refusal;
 use crate::describe;
@@ -25,6 +26,7 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 
@@ -51,19 +53,20 @@ pub struct Context {
     is_tls: bool,
     /// The only name of the host, for a connection whose peer is verified by this name.
     server_name: Option<Name>,
+    close: GuestClose,
 }
 
 impl Context {
     /// Makes the facts of a flow without TLS. The host of each request must be a name that is
     /// pinned to the peer.
-    pub fn plain(runtime: Rc<Runtime>, flow: u32, peer: SocketAddr) -> Self {
-        Self { runtime, flow, peer, is_tls: false, server_name: None }
+    pub fn plain(runtime: Rc<Runtime>, flow: u32, peer: SocketAddr, close: GuestClose) -> Self {
+        Self { runtime, flow, peer, is_tls: false, server_name: None, close }
     }
 
     /// Makes the facts of a flow with TLS. `server_name` is the name that the certificate of the
     /// peer has proved. The host of each request must be this name.
-    pub fn tls(runtime: Rc<Runtime>, flow: u32, peer: SocketAddr, server_name: Name) -> Self {
-        Self { runtime, flow, peer, is_tls: true, server_name: Some(server_name) }
+    pub fn tls(runtime: Rc<Runtime>, flow: u32, peer: SocketAddr, server_name: Name, close: GuestClose) -> Self {
+        Self { runtime, flow, peer, is_tls: true, server_name: Some(server_name), close }
     }
 
     /// Returns the runtime.
@@ -103,7 +106,7 @@ impl Context {
 /// The state of one filter.
 struct Filter {
     context: Context,
-    sender: RefCell<Option<client::SendRequest<Incoming>>>,
+    sender: RefCell<Option<client::SendRequest<RequestBody>>>,
     /// The two ends of an upgraded connection: the guest's and the peer's.
     upgraded: RefCell<Option<(OnUpgrade, OnUpgrade)>>,
     peer_has_failed: Cell<bool>,
@@ -112,7 +115,8 @@ struct Filter {
     requests: Cell<u64>,
 }
 
-/// Moves requests and responses until one side has ended.
+/// Moves requests and responses until one side has ended. If the guest has closed its socket, the
+/// filter ends when all requests are forwarded: nothing reads their responses.
 ///
 /// # Errors
 /// Fails if a side has ended within a message.
@@ -121,9 +125,11 @@ where
     G: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     P: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let unwritten = Arc::new(AtomicBool::new(false));
     let mut builder = client::Builder::new();
     builder.max_buf_size(MAX_HEAD_BYTES).max_headers(MAX_FIELDS);
-    let (sender, connection) = builder.handshake(TokioIo::new(peer)).await.map_err(|_| Fault::Peer)?;
+    let (sender, connection) =
+        builder.handshake(TokioIo::new(Unwritten::new(peer, unwritten.clone()))).await.map_err(|_| Fault::Peer)?;
     let filter = Rc::new(Filter {
         context,
         sender: RefCell::new(Some(sender)),
@@ -149,7 +155,9 @@ where
                     return Poll::Ready(result);
                 }
                 if peer_has_ended || connection.as_mut().poll(cx).is_pending() {
-                    return Poll::Pending;
+                    let is_forwarded = |bytes| filter.gate.has_forwarded(bytes) && !unwritten.load(Ordering::Acquire);
+                    let is_over = filter.context.close.bytes().is_some_and(is_forwarded);
+                    return if is_over { Poll::Ready(Ok(())) } else { Poll::Pending };
                 }
                 // An idle connection to the guest ends too. A request without a response fails.
                 peer_has_ended = true;
@@ -191,11 +199,12 @@ where
 impl Filter {
     async fn serve(&self, request: Request<Incoming>) -> Result<Response<ResponseBody>, Fault> {
         let number = self.requests.replace(self.requests.get() + 1);
+        let pending = Pending::new(&self.gate);
         if let Some(fault) = self.gate.fault_of(number) {
             return Ok(self.refuse_malformed(fault));
         }
         let waits = asks_upgrade(&request);
-        let response = self.exchange(request).await;
+        let response = self.exchange(request, pending).await;
         if waits {
             let is_opaque = response.as_ref().is_ok_and(|response| response.status() == StatusCode::SWITCHING_PROTOCOLS);
             self.gate.go_on(is_opaque);
@@ -226,7 +235,7 @@ impl Filter {
         refusal.response()
     }
 
-    async fn exchange(&self, mut request: Request<Incoming>) -> Result<Response<ResponseBody>, Fault> {
+    async fn exchange(&self, mut request: Request<Incoming>, pending: Pending) -> Result<Response<ResponseBody>, Fault> {
         let method: String = request.method().as_str().chars().take(32).collect();
         let host = request.headers().get(hyper::header::HOST).and_then(|host| host.to_str().ok());
         let host = describe::shortened(host.unwrap_or_default());
@@ -253,7 +262,7 @@ impl Filter {
             }
         };
         let Forwarded { request, mut mask, secrets, inert, is_upgrade } = forwarded;
-        let sent = self.send(request).await;
+        let sent = self.send(request.map(|body| RequestBody::new(body, pending))).await;
         let mut response = match sent {
             Ok(response) => response,
             Err(Some(error)) if error.is_parse() => {
@@ -303,7 +312,7 @@ impl Filter {
     }
 
     /// Sends a request. The error is `None` if the peer has ended before.
-    async fn send(&self, request: Request<Incoming>) -> Result<Response<Incoming>, Option<hyper::Error>> {
+    async fn send(&self, request: Request<RequestBody>) -> Result<Response<Incoming>, Option<hyper::Error>> {
         // The server calls the service for one request at a time.
         let taken = self.sender.borrow_mut().take();
         let mut sender = taken.ok_or(None)?;

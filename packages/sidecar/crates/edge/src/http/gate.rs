@@ -15,7 +15,7 @@ use hyper::Uri;
 use std::future::Future;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -42,12 +42,40 @@ pub struct GateState {
     /// The meaning of the bytes behind a request with `Upgrade`.
     behind: AtomicU8,
     waker: AtomicWaker,
+    /// The number of the guest's bytes that the server has received.
+    received: AtomicU64,
+    /// The number of heads that the server has received.
+    heads: AtomicU64,
+    /// The number of requests that are forwarded whole, or refused.
+    forwarded: AtomicU64,
+}
+
+/// A request that is not forwarded whole. The drop counts the request as forwarded.
+pub struct Pending(Arc<GateState>);
+
+impl Pending {
+    /// Begins a request.
+    pub fn new(gate: &Arc<GateState>) -> Self {
+        Self(gate.clone())
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.0.forwarded.fetch_add(1, Ordering::AcqRel);
+    }
 }
 
 impl GateState {
     /// Returns the rule that a request breaks.
     pub fn fault_of(&self, request: u64) -> Option<HeadFault> {
         self.fault.get().filter(|(number, _)| *number == request).map(|(_, fault)| *fault)
+    }
+
+    /// Returns whether the requests in the first `bytes` bytes of the guest are forwarded whole.
+    pub fn has_forwarded(&self, bytes: u64) -> bool {
+        let all = self.received.load(Ordering::Acquire) == bytes;
+        all && self.forwarded.load(Ordering::Acquire) >= self.heads.load(Ordering::Acquire)
     }
 
     /// Passes the gate the meaning of the bytes behind the present request.
@@ -81,6 +109,8 @@ pub struct Gate<G> {
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
+    /// The number of bytes that were read from the guest.
+    taken: u64,
     /// The present head, of which `sent` bytes have been passed on. A head is passed on when it is
     /// whole.
     head: Vec<u8>,
@@ -103,6 +133,7 @@ impl<G: AsyncRead + Unpin> Gate<G> {
             buffer: vec![0; READ_BYTES].into(),
             start: 0,
             end: 0,
+            taken: 0,
             head: Vec::new(),
             sent: 0,
             is_checked: false,
@@ -119,6 +150,7 @@ impl<G: AsyncRead + Unpin> Gate<G> {
             let mut space = ReadBuf::new(&mut self.buffer);
             ready!(Pin::new(&mut self.guest).poll_read(cx, &mut space))?;
             (self.start, self.end) = (0, space.filled().len());
+            self.taken += self.end as u64;
         }
         Poll::Ready(Ok(self.start < self.end))
     }
@@ -164,6 +196,7 @@ impl<G: AsyncRead + Unpin> Gate<G> {
         match checked {
             Ok((framing, asks_upgrade)) => {
                 self.passed += 1;
+                self.shared.heads.store(self.passed, Ordering::Release);
                 self.asks_upgrade = asks_upgrade;
                 self.state = match framing {
                     Framing::Length(length) => State::Length(length),
@@ -179,6 +212,12 @@ impl<G: AsyncRead + Unpin> Gate<G> {
             }
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// Publishes the number of bytes that the server has received.
+    fn publish(&self) {
+        let kept = (self.end - self.start) + self.head.len().saturating_sub(self.sent);
+        self.shared.received.store(self.taken.saturating_sub(kept as u64), Ordering::Release);
     }
 
     fn end_request(&mut self) {
@@ -218,6 +257,16 @@ fn check(head: &[u8]) -> Result<(Framing, bool), HeadFault> {
 impl<G: AsyncRead + Unpin> AsyncRead for Gate<G> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, space: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        let result = this.poll_bytes(cx, space);
+        this.publish();
+        result
+    }
+}
+
+impl<G: AsyncRead + Unpin> Gate<G> {
+    /// Passes on bytes that are checked.
+    fn poll_bytes(&mut self, cx: &mut Context<'_>, space: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self;
         loop {
             if this.is_checked {
                 let rest = this.head.get(this.sent..).unwrap_or_default();

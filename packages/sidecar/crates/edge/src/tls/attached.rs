@@ -113,8 +113,8 @@ impl Connection {
     }
 
     /// Makes the facts for the filter.
-    pub(super) fn filter_context(&self) -> Option<http::Context> {
-        self.filter_name.clone().map(|name| self.flow.filter_context(name))
+    pub(super) fn filter_context(&self, close: http::GuestClose) -> Option<http::Context> {
+        self.filter_name.clone().map(|name| self.flow.filter_context(name, close))
     }
 
     /// Makes the receiver of a step's results.
@@ -316,9 +316,6 @@ impl TlsFlow {
         let is_idle = inner.input.is_empty() || inner.engine.has_failed();
         if is_idle && connection.to_peer.is_empty() && !has_filter {
             return Err(Stop::Closed);
-        }
-        if let Some(filter) = &mut connection.filter {
-            filter.guest_ended = true;
         }
         let timer = connection.closing.get_or_insert_with(|| Box::pin(sleep(FLUSH_TIME)));
         if timer.as_mut().poll(cx).is_ready() { Err(Stop::Idle) } else { Ok(()) }

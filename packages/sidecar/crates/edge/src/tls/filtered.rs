@@ -5,7 +5,7 @@ use super::attached::{Connection, reset_error};
 use super::flow::{Inner, OUT_WAITS, TlsFlow};
 use super::records::ToGuest;
 use crate::flow::Stop;
-use crate::http::{self, FILTER_PIPE};
+use crate::http::{self, FILTER_PIPE, GuestClose};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -29,6 +29,9 @@ pub struct Filtered {
     /// No further bytes of the guest follow.
     pub(super) guest_ended: bool,
     ends: Ends,
+    close: GuestClose,
+    /// The number of the guest's bytes that the filter's pipe has accepted.
+    written: u64,
 }
 
 /// The directions that have ended.
@@ -75,8 +78,12 @@ impl TlsFlow {
         }
         let mut out = connection.output();
         let (peer_ended, full_to_peer) = (connection.peer_ended, connection.to_peer.len() >= OUT_WAITS);
-        let context = connection.filter_context();
+        // The guest reads no further bytes, and all its records are handled.
+        let is_closed = inner.sidecar_closed && inner.input.is_empty();
+        let close = connection.filter_mut().close.clone();
+        let context = connection.filter_context(close);
         let filter = connection.filter_mut();
+        filter.guest_ended |= is_closed;
         if filter.running.is_none()
             && let Some(context) = context
         {
@@ -85,7 +92,12 @@ impl TlsFlow {
             filter.running = Some(Running { run: Some(Box::pin(http::run(context, guest, peer))), near, far });
         }
         let Some(running) = &mut filter.running else { return Ok(()) };
+        let waiting = filter.to_filter.len();
         write(&mut running.near, &mut filter.to_filter, filter.guest_ended, &mut filter.ends.guest_shut, cx);
+        filter.written += (waiting - filter.to_filter.len()) as u64;
+        if is_closed && filter.to_filter.is_empty() {
+            filter.close.set(filter.written);
+        }
         write(&mut running.far, &mut filter.from_peer, peer_ended, &mut filter.ends.peer_shut, cx);
         if let Some(run) = &mut running.run
             && let Poll::Ready(result) = run.as_mut().poll(cx)
