@@ -12,7 +12,7 @@ import type { Target } from '../suite/targets.js';
 import { ms } from '../suite/text.js';
 import { idleTable, publishedChart, publishedTable, resultTable } from './figures.js';
 import { measureGateway } from './gateway.js';
-import { type IdleResult, measureIdle } from './idle.js';
+import { IDLE, type IdleResult, idleRows, measureIdle } from './idle.js';
 import { measureMembers } from './members.js';
 import { startPeer, towardsPeer } from './peer.js';
 import { pressureRows } from './pressure-rows.js';
@@ -36,8 +36,6 @@ export type NetworkRun = { results: NetworkResult[]; idle: IdleResult[] };
 
 interface Setup extends NetworkSetup, NetworkBenchOptions {}
 
-/** The name of the row of idle connections. */
-const IDLE = 'idle connections';
 /** The runs of a program on each side. */
 const ROUNDS = 5;
 
@@ -170,35 +168,62 @@ const results: Section<Setup, NetworkRun, 'results'> = {
   charts: (run) => [publishedChart(run.results)],
 };
 
+const idleOf = ({ idle: all }: Pick<NetworkRun, 'idle'>, wanted: string): IdleResult | undefined =>
+  all.find(({ name }) => name === wanted);
+
+const memoryOf =
+  (name: string) =>
+  (run: Pick<NetworkRun, 'idle'>): number | undefined => {
+    const result = idleOf(run, name);
+    return result && result.sidecarKib + result.edgeKib;
+  };
+
 const idle: Section<Setup, NetworkRun, 'idle'> = {
   field: 'idle',
   open: ({ only, ...setup }) => ({
-    rows: IDLE.includes(only) ? [{ name: IDLE, key: { row: IDLE }, measure: () => measureIdle(setup) }] : [],
+    rows: idleRows
+      .filter(({ name }) => name.includes(only))
+      .map((row) => ({ name: row.name, key: { row: row.name }, measure: () => measureIdle(row, setup) })),
   }),
   describe: ({ replied, sidecarKib, edgeKib, lastToFirst }) =>
     `${replied} replied, ${(sidecarKib + edgeKib).toFixed(2)} KiB each, last to first ${lastToFirst.toFixed(2)} ×`,
-  outcomes: ({ connections, replied }) => [{ name: IDLE, total: connections, right: replied }],
+  outcomes: ({ name, connections, replied }) => [{ name, total: connections, right: replied }],
   targets: [
     {
       promise: 'N9',
       what: 'an idle connection, in the sidecar and the edge process',
       unit: 'KiB',
       atMost: 2,
-      measured: ({ idle: [result] }) => result && result.sidecarKib + result.edgeKib,
+      measured: memoryOf(IDLE.plain),
+    },
+    {
+      promise: 'N30',
+      what: 'an idle connection over TLS, in the sidecar and the edge process',
+      unit: 'KiB',
+      atMost: 24,
+      measured: memoryOf(IDLE.secure),
     },
     {
       promise: 'N10',
       what: 'the last 1,000 of 10,000 connections, divided by the first 1,000',
       unit: '×',
       atMost: 1.2,
-      measured: ({ idle: [result] }) => result?.lastToFirst,
+      measured: (run) => idleOf(run, IDLE.plain)?.lastToFirst,
+    },
+    {
+      promise: 'N31',
+      what: 'the last 1,000 of 10,000 connections of 1,000 runtimes, divided by the first 1,000',
+      unit: '×',
+      atMost: 1.2,
+      measured: (run) => idleOf(run, IDLE.many)?.lastToFirst,
     },
     {
       promise: 'N21',
       what: 'idle connections that transfer a byte afterwards',
       unit: '%',
       atLeast: 100,
-      measured: ({ idle: [result] }) => result && (100 * result.replied) / result.connections,
+      measured: ({ idle }) =>
+        idle.length > 0 ? Math.min(...idle.map((one) => (100 * one.replied) / one.connections)) : undefined,
     },
   ],
   tables: (run) => [idleTable(run.idle)],

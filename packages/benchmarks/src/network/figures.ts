@@ -23,7 +23,8 @@ export const resultTable = (all: readonly NetworkResult[]): Table =>
   ]);
 
 export const idleTable = (all: readonly IdleResult[]): Table =>
-  table('Idle connections out of one runtime', all, [
+  table('Idle connections out of runtimes', all, [
+    words('row', ({ name }) => name),
     figure('connections', ({ connections }) => connections),
     figure('replied', ({ replied }) => replied),
     figure('KiB each, sidecar', ({ sidecarKib }) => sidecarKib.toFixed(2)),

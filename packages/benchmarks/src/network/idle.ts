@@ -1,5 +1,5 @@
-// Measures idle connections out of one runtime: the memory of the sidecar and of the edge process,
-// and the time of the last connections. Afterwards every connection transfers a byte.
+// Measures idle connections out of runtimes: the memory of the sidecar and of the edge process, and
+// the time of the last connections. Afterwards every connection transfers a byte.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { NodeRuntime, Sidecar } from 'coldframe';
@@ -7,10 +7,36 @@ import { towardsPeer } from './peer.js';
 import { idleConnections } from './programs.js';
 import type { NetworkSetup } from './row.js';
 
-export const IDLE_CONNECTIONS = 10_000;
+/** The connections of a row. */
+const CONNECTIONS = 10_000;
+/** The connections at the beginning and at the end whose times are compared. */
+const COMPARED = 1_000;
+/** The runtimes that are created at a time. */
+const BATCH = 20;
 
-/** The result of the section. */
+/** A row: 10,000 connections, divided among runtimes. A runtime has at most 4,096 sessions of TLS. */
+export interface IdleRow {
+  name: string;
+  runtimes: number;
+  isSecure: boolean;
+}
+
+/** The names of the rows, which the targets use. */
+export const IDLE = {
+  plain: 'idle connections of one runtime',
+  many: 'idle connections of 1,000 runtimes',
+  secure: 'idle connections of 4 runtimes over TLS',
+};
+
+export const idleRows: readonly IdleRow[] = [
+  { name: IDLE.plain, runtimes: 1, isSecure: false },
+  { name: IDLE.many, runtimes: 1_000, isSecure: false },
+  { name: IDLE.secure, runtimes: 4, isSecure: true },
+];
+
+/** The result of a row. */
 export interface IdleResult {
+  name: string;
   connections: number;
   /** The connections that have transferred a byte after all were open. */
   replied: number;
@@ -61,21 +87,22 @@ function edgeOf(sidecar: number): number {
   return edge;
 }
 
-/** Opens the connections, and measures the memory before and after. */
-export async function measureIdle({ ports }: NetworkSetup): Promise<IdleResult> {
-  const sidecar = await Sidecar.spawn();
-  const network = towardsPeer(ports);
-  const runtime = await NodeRuntime.create({
-    sidecar,
-    limits: { sockets: 2 * IDLE_CONNECTIONS, descriptors: 2 * IDLE_CONNECTIONS, memoryBytes: 1 << 30 },
-    network: { ...network, limits: { ...network.limits, connections: 16_384, connecting: 4_096 } },
-  });
+/** A program that replies to each line on stdin with a line. */
+interface LineProgram {
+  /** Sends a line. Returns the program's next line. */
+  ask(line: string): Promise<string>;
+}
+
+/** Starts a program, and waits for its first line. */
+async function start(runtime: NodeRuntime, code: string): Promise<LineProgram> {
   const lines: string[] = [];
-  let errors = '';
+  let [text, errors] = ['', ''];
   let notify = (): void => {};
-  const program = await runtime.spawn(idleConnections(ports, IDLE_CONNECTIONS), {
+  const program = await runtime.spawn(code, {
     onStdout: (bytes) => {
-      lines.push(...Buffer.from(bytes).toString().trim().split('\n'));
+      const parts = (text + Buffer.from(bytes).toString()).split('\n');
+      text = parts.pop() ?? '';
+      lines.push(...parts);
       notify();
     },
     onStderr: (bytes) => {
@@ -84,28 +111,55 @@ export async function measureIdle({ ports }: NetworkSetup): Promise<IdleResult> 
   });
   const ended = program.wait().then((code) => Promise.reject(new Error(`the program ended with ${code}: ${errors}`)));
   ended.catch(() => {});
-  const line = async (count: number): Promise<string> => {
-    while (lines.length < count) {
+  const next = async (): Promise<string> => {
+    while (lines.length === 0) {
       const more = new Promise<void>((resolve) => {
         notify = resolve;
       });
       await Promise.race([more, ended]);
     }
-    return lines[count - 1] ?? '';
+    return lines.shift() ?? '';
   };
+  await next();
+  return {
+    ask: async (line) => {
+      await program.writeStdin(`${line}\n`);
+      return next();
+    },
+  };
+}
+
+const sum = (list: readonly number[]): number => list.reduce((total, one) => total + one, 0);
+
+/** Opens the connections of a row, and measures the memory before and after. */
+export async function measureIdle({ name, runtimes: count, isSecure }: IdleRow, { ports }: NetworkSetup): Promise<IdleResult> {
+  const sidecar = await Sidecar.spawn();
+  const each = CONNECTIONS / count;
+  const network = towardsPeer(ports);
+  const limits = { ...network.limits, connections: Math.max(256, 1.6 * each) };
+  const create = (): Promise<NodeRuntime> =>
+    NodeRuntime.create({
+      sidecar,
+      limits: { sockets: 2 * each + 100, descriptors: 2 * each + 100, ...(each > 1_000 && { memoryBytes: 2 ** 31 }) },
+      network: { ...network, limits },
+    });
+  const code = idleConnections(ports, each, isSecure);
   try {
-    // The first connection starts the edge process.
-    await line(1);
+    const programs: LineProgram[] = [];
+    while (programs.length < count) {
+      const batch = Array.from({ length: Math.min(BATCH, count - programs.length) }, async () => start(await create(), code));
+      programs.push(...(await Promise.all(batch)));
+    }
+    // The first connection has started the edge process.
     const pids = [sidecar.pid, edgeOf(sidecar.pid)];
     const before = pids.map(anonymousKib);
-    await program.writeStdin('open\n');
-    const [first = 0, last = 0] = JSON.parse(await line(2)) as number[];
-    const [sidecarKib = 0, edgeKib = 0] = pids.map((pid, at) => (anonymousKib(pid) - (before[at] ?? 0)) / IDLE_CONNECTIONS);
-    await program.writeStdin('echo\n');
-    const replied = Number(await line(3));
-    return { connections: IDLE_CONNECTIONS, replied, sidecarKib, edgeKib, lastToFirst: last / first };
+    const times: number[] = [];
+    for (const program of programs) times.push(...(JSON.parse(await program.ask('open')) as number[]));
+    const [sidecarKib = 0, edgeKib = 0] = pids.map((pid, at) => (anonymousKib(pid) - (before[at] ?? 0)) / CONNECTIONS);
+    const replied = sum((await Promise.all(programs.map((program) => program.ask('echo')))).map(Number));
+    const lastToFirst = sum(times.slice(-COMPARED)) / sum(times.slice(0, COMPARED));
+    return { name, connections: CONNECTIONS, replied, sidecarKib, edgeKib, lastToFirst };
   } finally {
-    await runtime.dispose();
     await sidecar.dispose();
   }
 }

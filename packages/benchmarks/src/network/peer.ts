@@ -23,14 +23,17 @@ export interface PeerPorts {
   https: number;
   /** A TLS server that sends `STREAM_BYTES` bytes and ends. */
   secureStream: number;
+  /** A TLS server that returns each byte. */
+  secureEcho: number;
   /** A DNS server over UDP: `host` for each name. */
   dns: number;
 }
 
 /** The options of a runtime that reaches the peer. */
-export function towardsPeer({ host, echo, http, stream, https, secureStream, dns }: PeerPorts): NetworkOptions {
+export function towardsPeer({ host, dns, ...ports }: PeerPorts): NetworkOptions {
+  const { echo, http, stream, https, secureStream, secureEcho } = ports;
   return {
-    private: [echo, http, stream, https, secureStream].map((port) => `${host}:${port}`),
+    private: [echo, http, stream, https, secureStream, secureEcho].map((port) => `${host}:${port}`),
     allow: ['*.bench.test:80'],
     dns: { servers: [`${host}:${dns}`] },
     limits: { connectsPerSecond: 100_000, bytesPerSecond: 100_000_000_000 },
@@ -81,6 +84,8 @@ const answer = (query) => {
     response.writeHead(200, { connection: 'close' }).end(block.subarray(0, 1024));
   });
   Object.assign(ports, { https: await listen(secure), secureStream: await listen(tls.createServer(identity, stream)) });
+  const secureEcho = tls.createServer(identity, (socket) => socket.on('error', () => {}).pipe(socket));
+  ports.secureEcho = await listen(secureEcho);
   process.send({ host: '${host}', ...ports, dns: udp.address().port });
   process.on('disconnect', () => process.exit());
 })();

@@ -187,17 +187,26 @@ socket.on('error', (error) => { throw error; });
 /** Connects five times. The first connection of a sidecar starts the edge process. */
 export const firstConnections = (ports: PeerPorts): string => connectEcho(ports, { warmup: 0, count: 5 });
 
+const secureSocket = ({ host, secureEcho }: PeerPorts): string => `
+import tls from 'node:tls';
+const secureContext = tls.createSecureContext({ ca: ${JSON.stringify(CERTIFICATE)} });
+const open = (done) => tls.connect({ port: ${secureEcho}, host: '${host}', servername: 'bench.test', secureContext }, done);`;
+
+const plainSocket = ({ host, echo }: PeerPorts): string => `
+import net from 'node:net';
+const open = (done) => net.connect({ port: ${echo}, host: '${host}', noDelay: true }, done);`;
+
 /**
  * Opens `count` connections in sequence after a line on stdin, and transfers a byte over each after
- * the next line. Prints a line after the first connection, the times of the first and the last
- * thousand, and the number of transferred bytes.
+ * the next line. Prints a line after the first connection, the times of all connections in
+ * milliseconds, and the number of transferred bytes.
  */
-export const idleConnections = ({ host, echo }: PeerPorts, count: number): string => `
-import net from 'node:net';
+export const idleConnections = (ports: PeerPorts, count: number, isSecure: boolean): string => `
 import readline from 'node:readline';
+${isSecure ? secureSocket(ports) : plainSocket(ports)}
 const lines = readline.createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const connect = () => new Promise((resolve, reject) => {
-  const socket = net.connect({ port: ${echo}, host: '${host}', noDelay: true }, () => resolve(socket)).on('error', reject);
+  const socket = open(() => resolve(socket)).on('error', reject);
 });
 (await connect()).destroy();
 console.log('ready');
@@ -208,8 +217,7 @@ for (let n = 0; n < ${count}; n++) {
   sockets.push(await connect());
   times.push(performance.now() - from);
 }
-const sum = (list) => list.reduce((total, time) => total + time, 0);
-console.log(JSON.stringify([sum(times.slice(0, 1_000)), sum(times.slice(-1_000))]));
+console.log(JSON.stringify(times));
 await lines.next();
 let replied = 0;
 await Promise.all(sockets.map((socket) => new Promise((resolve, reject) => {
