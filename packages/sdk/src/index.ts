@@ -117,6 +117,7 @@ export type { PoolLease } from './pool/lease.js';
 export type { RuntimePoolOptions } from './pool/options.js';
 export { RuntimePool } from './pool/runtime-pool.js';
 export type { PoolStats, PoolTenantStats } from './pool/stats.js';
+export type { MemberCloseEvent, MemberDeniedEvent, MemberEvents, MemberOpenEvent } from './private-networks/member-events.js';
 export type { MemberFlow, NetworkMember, NetworkRuntime } from './private-networks/network.js';
 export { Network } from './private-networks/network.js';
 export type { GuestProcess } from './programs/guest-process.js';

@@ -14,7 +14,9 @@ const COMPARED = 1_000;
 /** The runtimes that are created at a time. */
 const BATCH = 20;
 
-/** A row: 10,000 connections, divided among runtimes. A runtime has at most 4,096 sessions of TLS. */
+/**
+ * A row: 10,000 connections, divided among runtimes. A runtime has at most 4,096 sessions of TLS.
+ */
 export interface IdleRow {
   name: string;
   runtimes: number;

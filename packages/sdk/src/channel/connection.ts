@@ -35,8 +35,9 @@ export function connectChannel(
     failure: (runtime, number, code, message) => notify('host.result', number, { runtime, failure: { code, message } }),
   });
   const warnings = new WarningListeners();
-  const decisions = new QueueReader(request, 'permissions.take');
-  const outside = new QueueReader(request, 'outside.take');
+  const decisions = new QueueReader(request, 'permissions.take', (runtime) => ({ runtime }));
+  const outside = new QueueReader(request, 'outside.take', (runtime) => ({ runtime }));
+  const members = new QueueReader(request, 'network.take', (network) => ({ network }));
   const secrets = new Map<RuntimeId, () => void>();
   const network = new ChannelNetwork(channel);
   channel.subscribe({
@@ -46,6 +47,7 @@ export function connectChannel(
     limitWarning: ({ runtime, ...warning }) => warnings.notify(runtime, warning),
     permissionsPending: (runtime) => decisions.pending(runtime),
     outsidePending: (runtime) => outside.pending(runtime),
+    networkPending: (network) => members.pending(network),
     secretsWanted: (runtime) => secrets.get(runtime)?.(),
     closed(error) {
       dispatcher.close();
@@ -100,6 +102,13 @@ export function connectChannel(
       await request('outside.watch', { runtime, on: listener !== undefined });
       if (listener === undefined) outside.listen(runtime, undefined);
     },
+    async watchMembers(network, listener) {
+      if (listener !== undefined) members.listen(network, listener);
+      await request('network.watch', { network, on: listener !== undefined });
+      if (listener === undefined) members.listen(network, undefined);
+    },
+    takeMembers: (network, listener) => members.takeAll(network, listener),
+    dropMembers: (network) => members.listen(network, undefined),
     watchSecrets(runtime, listener) {
       if (listener === undefined) secrets.delete(runtime);
       else secrets.set(runtime, listener);

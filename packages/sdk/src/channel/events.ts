@@ -9,6 +9,7 @@ import {
   credit,
   hostCall,
   hostCancel,
+  inNetwork,
   inRuntime,
   limitWarning,
   outsidePending,
@@ -16,7 +17,7 @@ import {
   streamClosed,
   streamData,
 } from '../protocol/generated/decoders.js';
-import type { HostCall, LimitWarning, RequestId, RuntimeId } from '../protocol/generated/messages.js';
+import type { HostCall, LimitWarning, NetworkId, RequestId, RuntimeId } from '../protocol/generated/messages.js';
 import { EVENTS } from '../protocol/generated/tables.js';
 
 /** Receives the messages that belong to no pending request. Does not throw. */
@@ -32,6 +33,8 @@ export interface EventSubscriber {
   secretsWanted(runtime: RuntimeId): void;
   /** The sidecar holds events of connections out of the runtime. */
   outsidePending(runtime: RuntimeId): void;
+  /** The sidecar holds events of the private network. */
+  networkPending(network: NetworkId): void;
   /**
    * The guest has written bytes, which the subscriber may keep. `id`: the id of the request
    * `stream.open`.
@@ -66,6 +69,7 @@ export const SUBSCRIBER_EVENTS: ReadonlyMap<number, Notify> = new Map<number, No
     EVENTS['outside.pending'],
     (subscriber, _, body) => subscriber.outsidePending(outsidePending(body, 'outside.pending').runtime),
   ],
+  [EVENTS['network.pending'], (subscriber, _, body) => subscriber.networkPending(inNetwork(body, 'network.pending').network)],
   [EVENTS['secrets.wanted'], (subscriber, _, body) => subscriber.secretsWanted(inRuntime(body, 'secrets.wanted').runtime)],
   [
     EVENTS['stream.data'],

@@ -6,6 +6,8 @@
 import type { HostService } from '../host-calls/dispatcher.js';
 import type { LimitWarningListener } from '../options/limits.js';
 import type {
+  NetworkId,
+  NetworkTaken,
   OutsideTaken,
   PermissionsTaken,
   ProcessAttach,
@@ -29,6 +31,9 @@ export type DecisionListener = (decisions: PermissionsTaken) => void;
 
 /** Receives events of connections out of a runtime. Does not throw. */
 export type OutsideListener = (events: OutsideTaken) => void;
+
+/** Receives events of a private network. Does not throw. */
+export type MembersListener = (events: NetworkTaken) => void;
 
 /**
  * The connection to one sidecar. When the sidecar ends, the promises of all pending calls except
@@ -82,6 +87,12 @@ export interface SidecarConnection {
   watchOutside(runtime: RuntimeId, listener: OutsideListener | undefined): Promise<void>;
   /** Passes all such events that the sidecar holds to `listener`, after all earlier events. */
   takeOutside(runtime: RuntimeId, listener: OutsideListener): Promise<void>;
+  /** Sets or removes the listener for events of a private network. */
+  watchMembers(network: NetworkId, listener: MembersListener | undefined): Promise<void>;
+  /** Passes all such events that the sidecar holds to `listener`, after all earlier events. */
+  takeMembers(network: NetworkId, listener: MembersListener): Promise<void>;
+  /** Removes the listener for events of a network that was disposed. */
+  dropMembers(network: NetworkId): void;
   /** Sets or removes the function that is called when the values of secrets are needed. */
   watchSecrets(runtime: RuntimeId, listener: (() => void) | undefined): void;
   /** Returns an id for `start`, `evaluate` or `attach`, which `cancel` and `credit` use. */

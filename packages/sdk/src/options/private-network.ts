@@ -3,7 +3,7 @@
 
 import { isNetwork, isSidecar } from './handles.js';
 import { NETWORK_OPTIONS, type NetworkOptions } from './outside.js';
-import { type Fault, isObject, matching, type Rule, rule, whole } from './rule.js';
+import { type Fault, isObject, matching, oneOf, type Rule, rule, whole } from './rule.js';
 import { type OptionTable, objectWith, required } from './table.js';
 
 /** Allows connections of some members to some members. */
@@ -15,6 +15,15 @@ export interface NetworkRule {
   /** Ports, or ranges of ports such as `'8000-8010'`. @default every port */
   ports?: readonly (number | string)[] | undefined;
 }
+
+/** The types of events of `network.on()`. */
+export const MEMBER_EVENTS = ['open', 'close', 'denied', 'lost'] as const;
+
+/** A type of event of `network.on()`. */
+export type MemberEventType = (typeof MEMBER_EVENTS)[number];
+
+/** The argument `type` of `on()`. */
+export const MEMBER_EVENT = oneOf(MEMBER_EVENTS, `one of ${MEMBER_EVENTS.join(', ')}`);
 
 /** Options of `Network.create()`. */
 export interface NetworkCreateOptions<Sidecar> {

@@ -4,6 +4,7 @@
 import { asyncDispose } from '../async-dispose.js';
 import { checkArgument, checkGivenOptions } from '../options/check.js';
 import {
+  type MemberEventType,
   type MembershipOptions,
   NETWORK_RULES,
   type NetworkCreateOptions,
@@ -12,7 +13,8 @@ import {
 import type { NetworkMember } from '../protocol/generated/messages.js';
 import { openingOf } from '../sidecar/openings.js';
 import type { Sidecar } from '../sidecar/sidecar.js';
-import { entryOf, registerNetwork } from './handles.js';
+import { entryOf, type NetworkEntry, registerNetwork } from './handles.js';
+import { type MemberEvents, MemberListeners } from './member-events.js';
 import { wireRules } from './rules.js';
 
 export type { NetworkMember };
@@ -51,10 +53,12 @@ export interface MemberFlow {
 export class Network implements AsyncDisposable {
   /** The name, which is a part of the full names of members. */
   readonly name: string;
+  readonly #listeners: MemberListeners;
   #disposal: Promise<void> | undefined;
 
-  private constructor(name: string) {
+  private constructor(name: string, entry: NetworkEntry) {
     this.name = name;
+    this.#listeners = new MemberListeners(entry, () => this.#disposal !== undefined);
   }
 
   /**
@@ -67,8 +71,9 @@ export class Network implements AsyncDisposable {
     const { sidecar, name, rules } = options;
     const { connection } = openingOf(sidecar);
     const { network: number } = await connection.request('network.create', { name, rules: wireRules(rules) });
-    const network = new Network(name);
-    registerNetwork(network, { connection, network: number, sidecar });
+    const entry = { connection, network: number, sidecar };
+    const network = new Network(name, entry);
+    registerNetwork(network, entry);
     return network;
   }
 
@@ -118,10 +123,22 @@ export class Network implements AsyncDisposable {
     for (const { sinceUs, ...flow } of flows) yield { ...flow, since: sinceUs / 1_000 };
   }
 
-  /** Removes all members and resets all connections. Further calls do nothing. */
+  /**
+   * Calls `listener` for each event of the type. Returns a function that removes the listener after
+   * the delivery of all events so far. A program never waits for a listener.
+   * @throws as `setRules()`
+   */
+  on<T extends MemberEventType>(type: T, listener: (event: MemberEvents[T]) => void): Promise<() => Promise<void>> {
+    return this.#listeners.add(type, listener);
+  }
+
+  /**
+   * Removes all members, resets all connections, and ends the delivery of events. Further calls do
+   * nothing.
+   */
   dispose(): Promise<void> {
     const { connection, network } = entryOf(this);
-    this.#disposal ??= connection.request('network.dispose', { network }).then(() => {});
+    this.#disposal ??= connection.request('network.dispose', { network }).then(() => connection.dropMembers(network));
     return this.#disposal;
   }
 

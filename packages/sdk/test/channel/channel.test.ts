@@ -210,6 +210,7 @@ const IGNORE: EventSubscriber = {
   limitWarning: () => {},
   permissionsPending: () => {},
   outsidePending: () => {},
+  networkPending: () => {},
   secretsWanted: () => {},
   streamData: () => {},
   streamCredit: () => {},

@@ -42,6 +42,7 @@ const EVENT_DECODERS: Record<string, Decoder> = {
   'stream.close': decoders.streamClosed,
   'host.call': decoders.hostCall,
   'host.cancel': decoders.hostCancel,
+  'network.pending': decoders.inNetwork,
   'outside.pending': decoders.outsidePending,
   'secrets.wanted': decoders.inRuntime,
   'permissions.pending': decoders.permissionsPending,

@@ -66,10 +66,10 @@ function inNode(program, env) {
 
 /**
  * Runs `program` in Node and in the sandbox. `start` starts the server of a run, and returns its
- * `ports`, the environment `env` of the program, and `close`. `nodeEnv` has more variables for Node,
- * `options` has options of the runtime, and `check` is called before the runtime is disposed. Both
- * runs must print the text of the file `programs/NAME.txt`. With `UPDATE_FIXTURES=1` the run in Node
- * writes the file.
+ * `ports`, the environment `env` of the program, and `close`. `nodeEnv` has more variables for
+ * Node, `options` has options of the runtime, and `check` is called before the runtime is disposed.
+ * Both runs must print the text of the file `programs/NAME.txt`. With `UPDATE_FIXTURES=1` the run
+ * in Node writes the file.
  */
 export async function expectOutput(program, start) {
   const file = join(folder, 'programs', `${program}.txt`);

@@ -1,5 +1,5 @@
-// A server of S3 over TLS that computes the signature of each request again (Signature Version 4),
-// and passes a verified request on to s3rver, which checks no such signatures. Next: clients.mjs.
+// A server of S3 over TLS that computes the signature of each request again (Signature Version 4).
+// A verified request is passed on to s3rver, which checks no such signatures. Next: clients.mjs.
 
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';

@@ -12,6 +12,7 @@ import type {
   FileStatus,
   HostCall,
   HostCancel,
+  InNetwork,
   InRuntime,
   LimitWarning,
   LinkTarget,
@@ -21,7 +22,9 @@ import type {
   NetworkFlow,
   NetworkFlowList,
   NetworkMember,
+  NetworkMemberEvent,
   NetworkMemberList,
+  NetworkTaken,
   Outcome,
   Output,
   OutsideEvent,
@@ -372,6 +375,13 @@ export function networkCreated(value: unknown, at: string): NetworkCreated {
   return map as unknown as NetworkCreated;
 }
 
+/** Checks a `InNetwork`. */
+export function inNetwork(value: unknown, at: string): InNetwork {
+  const map = fields(value, at);
+  natural(map, at, 'network');
+  return map as unknown as InNetwork;
+}
+
 /** Checks a `NetworkMember`. */
 export function networkMember(value: unknown, at: string): NetworkMember {
   const map = fields(value, at);
@@ -406,6 +416,31 @@ export function networkFlowList(value: unknown, at: string): NetworkFlowList {
   const map = fields(value, at);
   list(map, at, 'flows', networkFlow);
   return map as unknown as NetworkFlowList;
+}
+
+/** Checks a `NetworkTaken`. */
+export function networkTaken(value: unknown, at: string): NetworkTaken {
+  const map = fields(value, at);
+  list(map, at, 'events', networkMemberEvent);
+  natural(map, at, 'lost');
+  return map as unknown as NetworkTaken;
+}
+
+const NETWORK_MEMBER_EVENT_TYPE: ReadonlySet<unknown> = new Set(['open', 'close', 'denied']);
+
+/** Checks a `NetworkMemberEvent`. */
+export function networkMemberEvent(value: unknown, at: string): NetworkMemberEvent {
+  const map = fields(value, at);
+  oneOf(map, at, 'kind', NETWORK_MEMBER_EVENT_TYPE);
+  natural(map, at, 'timeUs');
+  text(map, at, 'from');
+  text(map, at, 'to');
+  natural(map, at, 'port');
+  if (map['sent'] !== undefined) natural(map, at, 'sent');
+  if (map['received'] !== undefined) natural(map, at, 'received');
+  if (map['durationUs'] !== undefined) natural(map, at, 'durationUs');
+  if (map['reason'] !== undefined) text(map, at, 'reason');
+  return map as unknown as NetworkMemberEvent;
 }
 
 /** Checks a `Timings`. */

@@ -911,6 +911,55 @@ export interface NetworkFlowList {
   flows: NetworkFlow[];
 }
 
+/** `network.watch`. */
+export interface NetworkWatch {
+  /** The network. */
+  network: NetworkId;
+  /** Whether events are recorded from now on. Events in the queue are dropped. */
+  on: boolean;
+}
+
+/** `network.take`. */
+export interface NetworkTake {
+  /** The network. */
+  network: NetworkId;
+  /** Whether the reply has all events in the queue. Default: at most 128 events. */
+  all?: boolean | undefined;
+}
+
+/** The reply to `network.take`. */
+export interface NetworkTaken {
+  /** Events, oldest first. */
+  events: NetworkMemberEvent[];
+  /** The number of dropped events. */
+  lost: number;
+}
+
+/** The type of an event of a network. */
+export type NetworkMemberEventType = 'open' | 'close' | 'denied';
+
+/** An event of a network. The type determines the fields that are present. */
+export interface NetworkMemberEvent {
+  /** The type. */
+  kind: NetworkMemberEventType;
+  /** The time, in microseconds since 1970. */
+  timeUs: number;
+  /** The name of the connecting member. */
+  from: string;
+  /** The name of the listening member. */
+  to: string;
+  /** The port of the listener. */
+  port: number;
+  /** The number of bytes that the connecting member has sent. */
+  sent?: number | undefined;
+  /** The number of bytes that the listening member has sent. */
+  received?: number | undefined;
+  /** The time between the connect and the end, in microseconds. */
+  durationUs?: number | undefined;
+  /** The reason of a denial, or of a close by a reset. */
+  reason?: string | undefined;
+}
+
 /** `mode` of `process.start`. */
 export type Mode = 'exec' | 'run' | 'file' | 'command';
 

@@ -14,6 +14,7 @@ import {
   networkFlowList,
   networkMember,
   networkMemberList,
+  networkTaken,
   outcome,
   outsideFlowList,
   outsideTaken,
@@ -69,7 +70,10 @@ import type {
   NetworkMember,
   NetworkMemberList,
   NetworkRules,
+  NetworkTake,
+  NetworkTaken,
   NetworkTarget,
+  NetworkWatch,
   Outcome,
   OutsideCheck,
   OutsideFlowList,
@@ -211,6 +215,10 @@ export interface Requests {
   'network.flows': { body: InNetwork; reply: NetworkFlowList };
   /** Removes all members, and the network. */
   'network.dispose': { body: InNetwork; reply: void };
+  /** Starts or stops the recording of a network's events. */
+  'network.watch': { body: NetworkWatch; reply: void };
+  /** Removes events from the queue of a network and returns the events. */
+  'network.take': { body: NetworkTake; reply: NetworkTaken };
   /** Runs a program to its end. */
   'process.start': { body: ProcessStart; reply: Outcome };
   /** Writes to the standard input of a live program. */
@@ -338,6 +346,8 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'network.members': { kind: 104, reply: networkMemberList },
   'network.flows': { kind: 105, reply: networkFlowList },
   'network.dispose': { kind: 106, reply: done },
+  'network.watch': { kind: 107, reply: done },
+  'network.take': { kind: 109, reply: networkTaken },
   'process.start': { kind: 13, reply: outcome },
   'process.write': { kind: 25, reply: done },
   'process.signal': { kind: 26, reply: done },
@@ -395,4 +405,5 @@ export const EVENTS = {
   'limit.warning': 64,
   'outside.pending': 94,
   'secrets.wanted': 98,
+  'network.pending': 108,
 } as const;

@@ -47,9 +47,9 @@ pub use coldframe_kernel::usage::WarningListener;
 pub use coldframe_kernel::usage::reports::{LimitUse, LimitWarning, RuntimeResources};
 pub use coldframe_kernel::{
     AddressPool, BindingOptions, ChangeKind, Changes, ControlScope, Decision, Decisions, DirectoryEntry, Embedder, FileChange,
-    FileStat, FileSystemOptions, FileType, HostAnswer, HostCall, HostFailure, Limits, ListenerEntry, MemberInfo, MountOptions,
-    NetworkEvent, NetworkRule, OpenOptions, PermissionListener, PermissionPolicy, PermissionRule, PrivateNetwork, STREAM_WINDOW,
-    Scope, ScopePolicy, Target, Verdict, WireInfo, without_guests,
+    FileStat, FileSystemOptions, FileType, HostAnswer, HostCall, HostFailure, Limits, ListenerEntry, MemberEvent,
+    MemberEventKind, MemberInfo, MountOptions, NetworkEvent, NetworkRule, OpenOptions, PermissionListener, PermissionPolicy,
+    PermissionRule, PrivateNetwork, STREAM_WINDOW, Scope, ScopePolicy, TakenEvents, Target, Verdict, WireInfo, without_guests,
 };
 pub use coldframe_memory::{FORMAT_VERSION, HEADER_LEN, Header};
 pub use coldframe_vm::{CPU_FEATURES, engine_config};
@@ -59,7 +59,7 @@ pub use options::{
     CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, EDGE_PROGRAM, EvaluationSettings, Mode, ProcessOptions, RuntimeOptions, Streams,
 };
 pub use outcome::{Outcome, ProcessEntry, Resources, Sink, Timings};
-pub use outside::{Done, OutsideEvents, OutsideListener, SecretsKey, TimedEvent, now_us, rule_text};
+pub use outside::{Done, OutsideEvents, QueueListener, SecretsKey, TimedEvent, now_us, rule_text};
 pub use program::ProgramInfo;
 pub use runtime::{
     ArchiveUse, AssignSinks, Carryover, Files, Held, Network, OutsideConnections, Permissions, Process, Processes,

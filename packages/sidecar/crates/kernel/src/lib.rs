@@ -19,6 +19,7 @@ mod descriptor_io;
 mod descriptors;
 mod embedder;
 mod encoding;
+mod event_queue;
 mod fs;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
@@ -47,6 +48,7 @@ pub use calls::{ask_file_system, call, call_and_wait};
 pub use control::{ControlScope, check_may_wait, without_guests};
 pub use descriptor_io::{read, wait_ready, write};
 pub use embedder::{BindingOptions, Embedder, HostAnswer, HostCall, HostFailure, ListenerEntry, NetworkEvent};
+pub use event_queue::{EventQueue, QueueListener, TakenEvents, TimedEvent, now_us};
 pub use fs::options::{FileSystemOptions, MountOptions, OpenOptions};
 pub use fs::reports::{ChangeKind, Changes, DirectoryEntry, FileChange, FileStat, FileType};
 pub use fs::{Archive, EmbedderFile, EmbedderFiles, EmbedderWatch, Exchange, FileSystemRequest, Waiter};
@@ -55,7 +57,9 @@ pub use kernel::Kernel;
 pub use limits::Limits;
 pub use net::inbound::{STREAM_WINDOW, Target};
 pub use net::{IN, OUT};
-pub use networks::{AddressPool, MemberInfo, MemberScope, NetworkRule, PortRange, PrivateNetwork, WireInfo};
+pub use networks::{
+    AddressPool, Cut, MemberEvent, MemberEventKind, MemberInfo, MemberScope, NetworkRule, PortRange, PrivateNetwork, WireInfo,
+};
 pub use operations::{Event, Operations};
 pub use outside::{
     FlowId, LookUpAnswer, LookUpFamily, LookUpId, MAX_ADDRESSES, MAX_RECORDS_BYTES, Outside, OutsideEvent, OutsideFailure,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use coldframe_core as core;
-use coldframe_core::{CloseReason, Done, Existing, FlowInfo, OutsideConnections, OutsideDecision, OutsideListener, Rule};
+use coldframe_core::{CloseReason, Done, Existing, FlowInfo, OutsideConnections, OutsideDecision, QueueListener, Rule};
 use coldframe_ids::{RequestId, RuntimeId};
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{
@@ -22,7 +22,7 @@ use crate::session::{Handled, Job, Session};
 use crate::table::ErrorContext;
 
 /// The largest number of events in the reply to a request without `all`.
-const MAX_EVENTS: usize = 128;
+pub(crate) const MAX_EVENTS: usize = 128;
 
 impl Session {
     /// Handles a message about connections out of a runtime.
@@ -60,7 +60,7 @@ impl Session {
             }
             OutsideRequest::OutsideWatch(watch) => {
                 let sender = EventSender { runtime: watch.runtime, outlet: Arc::clone(&self.replies.outlet) };
-                let listener = watch.on.then(|| Arc::new(sender) as Arc<dyn OutsideListener>);
+                let listener = watch.on.then(|| Arc::new(sender) as Arc<dyn QueueListener>);
                 return Ok(self.on_runtime(id, watch.runtime, may_run_here, move |runtime, reply| {
                     runtime.outside().listen(listener);
                     Ok(reply.done())
@@ -150,7 +150,7 @@ struct EventSender {
     outlet: Arc<dyn Outlet>,
 }
 
-impl OutsideListener for EventSender {
+impl QueueListener for EventSender {
     fn pending(&self) {
         let body = OutsidePending { runtime: self.runtime };
         self.outlet.send(Message::event(Kind::OutsidePending, 0, &body, 0));

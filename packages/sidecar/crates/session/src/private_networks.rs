@@ -3,14 +3,19 @@
 
 use std::sync::Arc;
 
-use coldframe_core::{AddressPool, Error, MemberInfo, NetworkRule, PrivateNetwork};
+use coldframe_core::{
+    AddressPool, Error, MemberEvent, MemberEventKind, MemberInfo, NetworkRule, PrivateNetwork, QueueListener, TakenEvents,
+};
 use coldframe_ids::{NetworkId, RequestId};
+use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{
-    NetworkCreated, NetworkFlow, NetworkFlowList, NetworkMember, NetworkMemberList, NetworkRuleOptions, PrivateNetworkRequest,
+    InNetwork, NetworkCreated, NetworkFlow, NetworkFlowList, NetworkMember, NetworkMemberEvent, NetworkMemberEventType,
+    NetworkMemberList, NetworkRuleOptions, NetworkTaken, PrivateNetworkRequest,
 };
 
 use crate::convert;
-use crate::message::Message;
+use crate::message::{Message, Outlet};
+use crate::outside::MAX_EVENTS;
 use crate::replies::Reply;
 use crate::session::{Handled, Session};
 use crate::table::{ErrorContext, IdTable};
@@ -97,6 +102,15 @@ impl Session {
                 }
                 Ok(reply.done())
             }
+            PrivateNetworkRequest::NetworkWatch(watch) => self.networks.get(watch.network).map(|network| {
+                let sender = EventSender { network: watch.network, outlet: Arc::clone(&self.replies.outlet) };
+                network.listen(watch.on.then(|| Arc::new(sender) as Arc<dyn QueueListener>));
+                reply.done()
+            }),
+            PrivateNetworkRequest::NetworkTake(take) => {
+                let most = if take.all == Some(true) { usize::MAX } else { MAX_EVENTS };
+                self.networks.get(take.network).map(|network| taken(reply, &network.take(most)))
+            }
         };
         match handled {
             Ok(message) => self.send(message),
@@ -174,6 +188,45 @@ fn flows(reply: Reply, network: &PrivateNetwork) -> Message {
         since_us: flow.since_us,
     });
     reply.body(&NetworkFlowList { flows: all.collect() }, 64 + 128 * flows.len())
+}
+
+/// Notifies the SDK that a network has events.
+struct EventSender {
+    network: NetworkId,
+    outlet: Arc<dyn Outlet>,
+}
+
+impl QueueListener for EventSender {
+    fn pending(&self) {
+        self.outlet.send(Message::event(Kind::NetworkPending, 0, &InNetwork { network: self.network }, 0));
+    }
+}
+
+/// Encodes the reply that has the events.
+fn taken(reply: Reply, taken: &TakenEvents<MemberEvent>) -> Message {
+    let events = taken.events.iter().map(|one| member_event(&one.event, one.time_us)).collect();
+    reply.body(&NetworkTaken { events, lost: taken.lost }, 64 + 192 * taken.events.len())
+}
+
+fn member_event(event: &MemberEvent, time_us: u64) -> NetworkMemberEvent<'_> {
+    let MemberEvent { from, to, port, kind } = event;
+    let bare = |kind, reason| {
+        let (sent, received, duration_us) = (None, None, None);
+        NetworkMemberEvent { kind, time_us, from, to, port: *port, sent, received, duration_us, reason }
+    };
+    match *kind {
+        MemberEventKind::Open => bare(NetworkMemberEventType::Open, None),
+        MemberEventKind::Denied => bare(NetworkMemberEventType::Denied, Some("not-allowed")),
+        MemberEventKind::Close { sent, received, duration_us, reason } => {
+            let (sent, received, duration_us) = (Some(sent), Some(received), Some(duration_us));
+            NetworkMemberEvent {
+                sent,
+                received,
+                duration_us,
+                ..bare(NetworkMemberEventType::Close, reason.map(|reason| reason.as_str()))
+            }
+        }
+    }
 }
 
 fn invalid(what: &str, expected: &str, received: &str) -> Error {

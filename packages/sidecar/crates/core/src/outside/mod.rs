@@ -27,7 +27,7 @@ mod tests;
 
 pub use convert::rule_text;
 pub(crate) use edge::Edge;
-pub use events::{OutsideEvents, OutsideListener, TimedEvent, now_us};
+pub use events::{OutsideEvents, QueueListener, TimedEvent, now_us};
 pub(crate) use options::validate;
 pub(crate) use runtime_outside::{Owner, RuntimeOutside};
 pub(crate) use scope::{with_outside, without_outside};

@@ -4,7 +4,7 @@
 //! module waits, and none calls the kernel during the kernel's call. Next: `tests.rs`.
 
 use super::edge::Edge;
-use super::events::{EventQueue, OutsideEvents, OutsideListener};
+use super::events::{EventQueue, OutsideEvents, QueueListener};
 use super::link::{Link, Request};
 use super::options::validate;
 use super::secrets::keep_placeholders;
@@ -154,7 +154,7 @@ impl RuntimeOutside {
     }
 
     /// Replaces or removes the listener for events. Waiting events are dropped.
-    pub fn listen(&self, listener: Option<Arc<dyn OutsideListener>>) {
+    pub fn listen(&self, listener: Option<Arc<dyn QueueListener>>) {
         let on = listener.is_some();
         self.events.listen(listener);
         let mut state = self.state.lock();

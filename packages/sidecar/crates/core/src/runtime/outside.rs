@@ -3,7 +3,7 @@
 
 use super::{Inner, Runtime};
 use crate::outside::{
-    Done, OutsideEvents, OutsideListener, Owner, RuntimeOutside, SecretsKey, restored, validate, with_outside, without_outside,
+    Done, OutsideEvents, Owner, QueueListener, RuntimeOutside, SecretsKey, restored, validate, with_outside, without_outside,
 };
 use coldframe_edge_link::{Decision, Existing, FlowInfo, Options, OptionsChange, SecretEntry};
 use coldframe_error::Error;
@@ -91,7 +91,7 @@ impl OutsideConnections {
 
     /// Replaces or removes the listener for events. Waiting events are dropped. Starts no edge
     /// process.
-    pub fn listen(&self, listener: Option<Arc<dyn OutsideListener>>) {
+    pub fn listen(&self, listener: Option<Arc<dyn QueueListener>>) {
         match self.inner.outside.get() {
             Some(outside) => outside.listen(listener),
             // Without options there are no events.
@@ -118,7 +118,7 @@ pub(super) fn prepare(kernel: &Kernel, permissions: PermissionPolicy, options: O
 pub(super) struct OutsideSlot {
     outside: OnceLock<Arc<RuntimeOutside>>,
     /// The listener for events that was set before the options.
-    listener: Mutex<Option<Arc<dyn OutsideListener>>>,
+    listener: Mutex<Option<Arc<dyn QueueListener>>>,
     /// The secrets of the snapshot that the runtime was restored from, until options are set.
     pub(super) restored_secrets: Mutex<Vec<SecretEntry>>,
 }

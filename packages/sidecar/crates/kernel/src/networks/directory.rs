@@ -1,15 +1,17 @@
 //! A private network: its members, its rules and its connections. Next: `addresses.rs`.
 
 use super::addresses::{AddressPool, addresses_of, number_of};
+use super::events::{Cut, MemberEvent, MemberEventKind, closed};
 use super::mailbox::{Mail, Mailbox, WireEvent, deliver_posted};
 use super::rules::{Label, NetworkRule, allow};
 use super::wire::{ENDS, Wire, WireSide};
+use crate::event_queue::{EventQueue, QueueListener, TakenEvents};
 use coldframe_error::{Errno, Error};
 use coldframe_panics::process::Mutex;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The suffix of the full names of members.
@@ -20,6 +22,7 @@ pub struct PrivateNetwork {
     name: String,
     pool: Arc<AddressPool>,
     state: Mutex<Directory>,
+    events: EventQueue<MemberEvent>,
 }
 
 #[derive(Default)]
@@ -80,7 +83,32 @@ pub(crate) enum Refusal {
 impl PrivateNetwork {
     /// Makes a network without members. Without rules, each member reaches each member.
     pub fn new(name: String, rules: Option<Vec<NetworkRule>>, pool: Arc<AddressPool>) -> Arc<Self> {
-        Arc::new(Self { name, pool, state: Mutex::new(Directory { rules, ..Directory::default() }) })
+        let state = Mutex::new(Directory { rules, ..Directory::default() });
+        Arc::new(Self { name, pool, state, events: EventQueue::default() })
+    }
+
+    /// Replaces or removes the listener for events. Waiting events are dropped.
+    pub fn listen(&self, listener: Option<Arc<dyn QueueListener>>) {
+        self.events.listen(listener);
+    }
+
+    /// Takes at most `most` waiting events, in order. After an empty result, the listener is
+    /// notified of the next event.
+    pub fn take(&self, most: usize) -> TakenEvents<MemberEvent> {
+        self.events.take(most)
+    }
+
+    /// Adds an event of a connection.
+    pub(super) fn report(&self, wire: &Wire, kind: MemberEventKind) {
+        let [from, to] = wire.names.clone();
+        self.events.push(MemberEvent { from, to, port: wire.ends[1].address.port(), kind }, 0);
+    }
+
+    /// Reports the end of connections that are no longer in the directory.
+    fn report_ends(&self, wires: &[Arc<Wire>], reason: Option<Cut>) {
+        for wire in wires.iter().filter(|wire| wire.is_open.load(Ordering::Relaxed)) {
+            self.report(wire, closed(wire, reason));
+        }
     }
 
     /// Returns the name of the network.
@@ -109,8 +137,9 @@ impl PrivateNetwork {
     pub(crate) fn remove(&self, number: u32) -> bool {
         let mut state = self.state.lock();
         let Some(member) = state.members.remove(&number) else { return false };
-        drop(state.cut(|wire| wire.ends.iter().any(|end| end.member == number)));
+        let cut = state.cut(|wire| wire.ends.iter().any(|end| end.member == number));
         drop(state);
+        self.report_ends(&cut, Some(Cut::Left));
         member.mailbox.post(Mail::Leave(number));
         self.pool.free(number);
         true
@@ -130,6 +159,7 @@ impl PrivateNetwork {
         let denied: Vec<u64> = state.wires.values().filter(|wire| !is_allowed(wire)).map(|wire| wire.id).collect();
         let cut = state.cut(|wire| denied.contains(&wire.id));
         drop(state);
+        self.report_ends(&cut, Some(Cut::Denied));
         deliver_posted();
         // A table may have been locked. The call returns after both tables have reset their ends.
         cut.iter().flat_map(|wire| &wire.ends).for_each(|end| end.mailbox.settle());
@@ -170,14 +200,13 @@ impl PrivateNetwork {
     /// Returns the connections, the oldest first. A connection in progress is included.
     pub fn flows(&self) -> Vec<WireInfo> {
         let state = self.state.lock();
-        let name = |number: u32| state.members.get(&number).map(|member| member.label.name.clone()).unwrap_or_default();
         let sent = |end: &WireSide| end.sent.load(Ordering::Relaxed);
         let info = |wire: &Arc<Wire>| {
-            let [from, to] = &wire.ends;
+            let ([from, to], [connecting, listening]) = (&wire.ends, wire.names.clone());
             let since = wire.since.duration_since(UNIX_EPOCH).unwrap_or_default();
             WireInfo {
-                from: name(from.member),
-                to: name(to.member),
+                from: connecting,
+                to: listening,
                 port: to.address.port(),
                 sent: sent(from),
                 received: sent(to),
@@ -227,6 +256,8 @@ impl PrivateNetwork {
             network: Arc::downgrade(self),
             ends: [side(from, mailbox, local), side(member, other, to)],
             since: SystemTime::now(),
+            names: [from, member].map(|number| state.name_of(number)),
+            is_open: AtomicBool::new(false),
         });
         state.wires.insert(wire.id, wire.clone());
         Ok(wire)
@@ -250,6 +281,7 @@ impl PrivateNetwork {
             return Ok((member, other.mailbox.clone()));
         }
         let (from, name, port) = (&own.label.name, &other.label.name, to.port());
+        self.events.push(MemberEvent { from: from.clone(), to: name.clone(), port, kind: MemberEventKind::Denied }, 0);
         Err(Refusal::Denied(format!("no rule of the network {} allows {from} to reach {name} on port {port}", self.name)))
     }
 
@@ -259,12 +291,17 @@ impl PrivateNetwork {
     }
 
     /// Removes a connection that has ended.
-    pub(super) fn forget(&self, wire: u64) {
-        self.state.lock().wires.remove(&wire);
+    pub(super) fn forget(&self, wire: u64, is_reset: bool) {
+        let removed = self.state.lock().wires.remove(&wire);
+        self.report_ends(removed.as_slice(), is_reset.then_some(Cut::Reset));
     }
 }
 
 impl Directory {
+    fn name_of(&self, number: u32) -> String {
+        self.members.get(&number).map(|member| member.label.name.clone()).unwrap_or_default()
+    }
+
     /// Resets both ends of the connections that `is_cut` selects. Each end receives the reset as an
     /// event of the other end.
     fn cut(&mut self, is_cut: impl Fn(&Wire) -> bool) -> Vec<Arc<Wire>> {

@@ -185,6 +185,6 @@ impl Mailbox {
 fn refuse(mail: Mail) {
     if let Mail::Arrival(wire) = mail {
         wire.send(1, WireEvent::failed(Errno::ECONNREFUSED));
-        wire.forget();
+        wire.forget(false);
     }
 }

@@ -20,6 +20,7 @@
 
 mod addresses;
 mod directory;
+mod events;
 pub(crate) mod mailbox;
 mod rules;
 pub(crate) mod wire;
@@ -28,5 +29,6 @@ pub use addresses::AddressPool;
 pub(crate) use addresses::{MAX_MEMBERSHIPS, addresses_of, is_member_address, number_of};
 pub(crate) use directory::Refusal;
 pub use directory::{MemberInfo, PrivateNetwork, WireInfo};
+pub use events::{Cut, MemberEvent, MemberEventKind};
 pub use mailbox::MemberScope;
 pub use rules::{NetworkRule, PortRange};

@@ -2,10 +2,11 @@
 //! in a socket table.
 
 use super::PrivateNetwork;
+use super::events::MemberEventKind;
 use super::mailbox::{Mail, Mailbox, WireEvent};
 use crate::outside::FlowId;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
@@ -20,6 +21,10 @@ pub(crate) struct Wire {
     /// The connecting end, and the listening end.
     pub(super) ends: [WireSide; 2],
     pub(super) since: SystemTime,
+    /// The names of the connecting member and of the listening member.
+    pub(super) names: [String; 2],
+    /// The listener has the connection.
+    pub(super) is_open: AtomicBool,
 }
 
 /// One end of a wire.
@@ -74,10 +79,18 @@ impl Wire {
         self.ends[other].mailbox.post(Mail::Event { wire: self.clone(), side: other, event });
     }
 
-    /// Removes the wire from its network.
-    pub(crate) fn forget(&self) {
+    /// Reports that the listener has the connection.
+    pub(crate) fn opened(&self) {
+        self.is_open.store(true, Ordering::Relaxed);
         if let Some(network) = self.network.upgrade() {
-            network.forget(self.id);
+            network.report(self, MemberEventKind::Open);
+        }
+    }
+
+    /// Removes the wire from its network. `is_reset` is true if a program has reset the connection.
+    pub(crate) fn forget(&self, is_reset: bool) {
+        if let Some(network) = self.network.upgrade() {
+            network.forget(self.id, is_reset);
         }
     }
 }

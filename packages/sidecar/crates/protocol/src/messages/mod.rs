@@ -106,6 +106,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
         permission::EVENTS,
         runtime::EVENTS,
         outside::EVENTS,
+        private_network::EVENTS,
         secrets::EVENTS,
     ];
     requests().chain(events.into_iter().flatten())

@@ -4,7 +4,7 @@ use coldframe_ids::{NetworkId, RuntimeId};
 use serde::{Deserialize, Serialize};
 
 use super::Empty;
-use crate::declare::requests;
+use crate::declare::{events, requests};
 
 requests! {
     /// Messages about private networks.
@@ -23,6 +23,18 @@ requests! {
         NetworkFlows(InNetwork) = 105 "network.flows" -> NetworkFlowList<'a>,
         /// Removes all members, and the network.
         NetworkDispose(InNetwork) = 106 "network.dispose" -> Empty,
+        /// Starts or stops the recording of a network's events.
+        NetworkWatch(NetworkWatch) = 107 "network.watch" -> Empty,
+        /// Removes events from the queue of a network and returns the events.
+        NetworkTake(NetworkTake) = 109 "network.take" -> NetworkTaken<'a>,
+    }
+}
+
+events! {
+    EVENTS {
+        /// The queue of a network has events. Sent again only after a `network.take` has returned
+        /// no events. The frame's id is 0.
+        NetworkPending(InNetwork) = 108 "network.pending",
     }
 }
 
@@ -163,4 +175,76 @@ pub struct NetworkFlowList<'a> {
     /// The open connections, the oldest first.
     #[serde(borrow)]
     pub flows: Vec<NetworkFlow<'a>>,
+}
+
+/// `network.watch`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkWatch {
+    /// The network.
+    pub network: NetworkId,
+    /// Whether events are recorded from now on. Events in the queue are dropped.
+    pub on: bool,
+}
+
+/// `network.take`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkTake {
+    /// The network.
+    pub network: NetworkId,
+    /// Whether the reply has all events in the queue. Default: at most 128 events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all: Option<bool>,
+}
+
+/// The reply to `network.take`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkTaken<'a> {
+    /// Events, oldest first.
+    #[serde(borrow)]
+    pub events: Vec<NetworkMemberEvent<'a>>,
+    /// The number of dropped events.
+    pub lost: u64,
+}
+
+/// The type of an event of a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NetworkMemberEventType {
+    /// A connection was opened.
+    Open,
+    /// A connection was closed.
+    Close,
+    /// The rules have not allowed a connection or a datagram.
+    Denied,
+}
+
+/// An event of a network. The type determines the fields that are present.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct NetworkMemberEvent<'a> {
+    /// The type.
+    pub kind: NetworkMemberEventType,
+    /// The time, in microseconds since 1970.
+    pub time_us: u64,
+    /// The name of the connecting member.
+    pub from: &'a str,
+    /// The name of the listening member.
+    pub to: &'a str,
+    /// The port of the listener.
+    pub port: u16,
+    /// The number of bytes that the connecting member has sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<u64>,
+    /// The number of bytes that the listening member has sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received: Option<u64>,
+    /// The time between the connect and the end, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_us: Option<u64>,
+    /// The reason of a denial, or of a close by a reset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
 }

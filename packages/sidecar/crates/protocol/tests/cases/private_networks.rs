@@ -30,6 +30,26 @@ pub fn add(all: &mut Vec<Case>) {
     sdk!(all, "network-members", NetworkMembers, 54, InNetwork, InNetwork { network: network() });
     sdk!(all, "network-flows", NetworkFlows, 55, InNetwork, InNetwork { network: network() });
     sdk!(all, "network-dispose", NetworkDispose, 56, InNetwork, InNetwork { network: network() });
+    sdk!(all, "network-watch", NetworkWatch, 57, NetworkWatch, NetworkWatch { network: network(), on: true });
+    sdk!(all, "network-take", NetworkTake, 58, NetworkTake, NetworkTake { network: network(), all: Some(true) });
+    sidecar!(all, "network-pending", NetworkPending, 0, InNetwork, InNetwork { network: network() });
+    reply!(all, "reply-network-take", NetworkTake, 58, NetworkTaken, {
+        let close = NetworkMemberEvent {
+            kind: NetworkMemberEventType::Close,
+            time_us: 1_700_000_000_123_456,
+            from: "web",
+            to: "db",
+            port: 5_432,
+            sent: Some(1 << 33),
+            received: Some(0),
+            duration_us: Some(1_500),
+            reason: Some("reset"),
+        };
+        let bare = NetworkMemberEvent { sent: None, received: None, duration_us: None, reason: None, ..close };
+        let denied = NetworkMemberEvent { kind: NetworkMemberEventType::Denied, reason: Some("not-allowed"), ..bare };
+        let open = NetworkMemberEvent { kind: NetworkMemberEventType::Open, ..bare };
+        NetworkTaken { events: vec![open, close, denied], lost: 3 }
+    });
     reply!(all, "reply-network-create", NetworkCreate, 50, NetworkCreated, NetworkCreated { network: network() });
     reply!(all, "reply-network-join", NetworkJoin, 51, NetworkMember, member());
     reply!(all, "reply-network-members", NetworkMembers, 54, NetworkMemberList, {

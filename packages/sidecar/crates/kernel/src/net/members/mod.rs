@@ -69,7 +69,7 @@ impl FarFlow for WireEnd {
     fn close(&self, reset: bool) {
         let event = if reset { WireEvent::failed(Errno::ECONNRESET) } else { WireEvent::Closed(None) };
         self.wire.send(self.side, event);
-        self.wire.forget();
+        self.wire.forget(reset);
     }
 
     fn membership(&self) -> Option<u32> {
@@ -77,6 +77,7 @@ impl FarFlow for WireEnd {
     }
 
     fn opened(&self) {
+        self.wire.opened();
         self.wire.send(self.side, WireEvent::Connected);
     }
 }
@@ -164,7 +165,7 @@ impl SocketState {
             }
         };
         let far = Arc::new(WireEnd { wire: wire.clone(), side: 0 });
-        let flow = self.begin_flow(id, remote, |_| far).inspect_err(|_| wire.forget())?;
+        let flow = self.begin_flow(id, remote, |_| far).inspect_err(|_| wire.forget(false))?;
         wire.set_flow(0, flow);
         wire.arrive();
         Ok(())
@@ -227,7 +228,7 @@ impl SocketState {
             }
             Err(errno) => {
                 wire.send(1, WireEvent::failed(errno));
-                wire.forget();
+                wire.forget(false);
             }
         }
     }
