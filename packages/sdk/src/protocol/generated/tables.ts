@@ -419,6 +419,6 @@ export const EVENTS = {
   'limit.warning': 64,
   'outside.pending': 94,
   'secrets.wanted': 98,
-  'handler.wanted': 111,
   'network.pending': 108,
+  'handler.wanted': 111,
 } as const;
