@@ -54,7 +54,8 @@ pub enum FailureKind {
 pub struct Denied {
     /// `not-allowed`, `denied`, `port`, `private-address`, `name-not-pinned`, `special-name`,
     /// `invalid-name`, `method`, `path`, `invalid-path`, `host`, `malformed-request`,
-    /// `secret-missing`, `secret-too-long`, `upgrade`, `rules-changed`, `sni`, `opaque-tls`.
+    /// `secret-missing`, `secret-too-long`, `upgrade`, `rules-changed`, `sni`, `opaque-tls`,
+    /// `handler-failed`, `handler-timeout`, `limit`.
     pub reason: String,
     /// The rule that denies, for `denied`.
     pub rule: Option<Rule>,

@@ -16,11 +16,11 @@
 //!
 //! - `Binding::of(current, state, peer, true)`: the rules and the secrets of the address. Only a
 //!   binding that is not empty needs a filter.
-//! - `Context::tls(runtime, flow, peer, server_name, close)`: `peer` is the checked address of the
-//!   flow. `server_name` is the name that the certificate of the peer has proved against the roots
-//!   of the operator, regardless of the guest's own authorities. Each request must name this host,
-//!   and secrets are sent only to this host. `close` is set when the guest has closed its socket,
-//!   and the filter is polled afterwards.
+//! - `Context::tls(runtime, flow, peer, server_name, is_handled, close)`: `peer` is the checked
+//!   address of the flow. `server_name` is the name that the certificate of the peer has proved
+//!   against the roots of the operator, regardless of the guest's own authorities. Each request
+//!   must name this host, and secrets are sent only to this host. `close` is set when the guest has
+//!   closed its socket, and the filter is polled afterwards.
 //! - `run(context, guest, peer)`: `guest` carries the guest's plain text, and `peer` is the stream
 //!   inside the session. `shutdown` of `peer` must send `close_notify`. A `close_notify` of the
 //!   peer must be the end of the stream, and a FIN without it an error.
