@@ -24,7 +24,7 @@ const { PlainQueue } = require('../tls/plain-queue.js');
 const { PlainWrites } = require('../tls/plain-writes.js');
 const { nameAt, namesOf, wireOf } = require('../tls/protocol-names.js');
 const { exportedMaterial, sessionOf, ticketOf } = require('../tls/session-bytes.js');
-const { choicesOf, settingsOf } = require('../tls/secure-context.js');
+const { choicesOf, isWrongContext, settingsOf } = require('../tls/secure-context.js');
 const { Session, isFragmentSize } = require('../tls/session.js');
 
 // While more bytes wait for the stream below, no plain bytes are encrypted.
@@ -360,7 +360,7 @@ class TLSWrap extends StreamBase {
   certCbDone() {
     if (this.#destroyed || this.#session === undefined) return;
     const choices = {};
-    if (this.#requests.alpn && this.#hello.alpn !== null && !this.#isWrongContext()) {
+    if (this.#requests.alpn && this.#hello.alpn !== null && !isWrongContext(this.sni_context)) {
       const offered = this.#hello.alpn;
       // The callback may also set another context.
       const offset = this.makeCallback(this.ALPNCallback, wireOf(offered));
@@ -368,21 +368,13 @@ class TLSWrap extends StreamBase {
       // No protocol of the client has this name, so the session fails as in Node.
       choices.alpn = [nameAt(offered, offset) ?? '\0'];
     }
-    if (this.#isWrongContext()) {
+    if (isWrongContext(this.sni_context)) {
       this.#failed = ERRNO.EPROTO;
       this.makeCallback(this.onerror, new TypeError('Invalid SNI context'));
       return;
     }
-    if (this.#hasOwnContext()) Object.assign(choices, choicesOf(this.sni_context));
+    Object.assign(choices, choicesOf(this.sni_context));
     this.#session.go(choices);
-  }
-
-  // Whether the program has set a context, or another object.
-  #hasOwnContext() {
-    return this.sni_context !== undefined && this.sni_context !== null;
-  }
-  #isWrongContext() {
-    return this.#hasOwnContext() && this.sni_context.state === undefined;
   }
 
   destroySSL() {

@@ -225,8 +225,12 @@ function authoritiesOf({ state: { ca, hasRoots } }) {
   return chosen === undefined ? { moreCa: [...roots.extra(), ...ca] } : { ca: [...chosen, ...ca] };
 }
 
-// Returns the settings that another context of a server replaces.
+// Returns whether a program has passed another object as the context.
+const isWrongContext = (context) => context !== undefined && context !== null && context.state === undefined;
+
+// Returns the settings that another context of a server replaces, if the program has set one.
 function choicesOf(context) {
+  if (context === undefined || context === null) return {};
   const { ca } = authoritiesOf(context);
   const identities = identitiesOf(context);
   return ca === undefined ? { identities } : { identities, ca };
@@ -266,4 +270,4 @@ function readable(blocks) {
   return certificates;
 }
 
-module.exports = { secureContextClass, settingsOf, choicesOf };
+module.exports = { secureContextClass, settingsOf, choicesOf, isWrongContext };
