@@ -1,6 +1,9 @@
 // Forwards one request of a gateway to a guest. The runtime keeps connections for later requests in
-// its present state. So after a rollback, no request uses a connection of the earlier state. An
-// upgrade has a connection of its own, and so has each request to an object that only connects.
+// its present state. So after a rollback, no request uses a connection of the earlier state.
+//
+// The guest may close a kept connection while a request is on its way. Such a request is sent again
+// over a new connection. Only requests that can be repeated use kept connections. An upgrade has a
+// connection of its own, and so has each request to an object that only connects.
 //
 // Node parses and writes both sides, so bytes of a client's head never reach a guest unread. Bodies
 // are passed on as they arrive, so that events of a server arrive at once.
@@ -31,30 +34,44 @@ type Refuse = (error: ReturnType<typeof gatewayRefused>) => void;
 
 /** Methods whose requests usually have no body, so that no length is stated. */
 const WITHOUT_BODY = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'TRACE']);
+/** Methods that change nothing (RFC 9110, 9.2.1), so that a request may be sent twice. */
+const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
 
 /** Forwards a request and its response. */
 export function forward(request: IncomingMessage, response: ServerResponse, to: Destination): void {
+  pass(request, response, to, REPEATABLE.has(request.method ?? 'GET') && !hasBody(request));
+}
+
+// `isRepeatable`: the request may use a kept connection.
+function pass(request: IncomingMessage, response: ServerResponse, to: Destination, isRepeatable: boolean): void {
   const headers = requestHeaders(request, to.guestHost, to.clientHost);
   const { method = 'GET', headers: given } = request;
   if (given['transfer-encoding'] !== undefined) headers.push('Transfer-Encoding', 'chunked');
   else if (given['content-length'] === undefined && !WITHOUT_BODY.has(method)) headers.push('Content-Length', '0');
-  const upstream = open(request, headers, to, (error) => refuse(response, error));
+  let upstream: ClientRequest | undefined;
+  const fail: Refuse = (error) => {
+    const isClosed = upstream?.reusedSocket === true && (error.cause as { code?: unknown } | undefined)?.code === 'ECONNRESET';
+    if (isRepeatable && isClosed && !response.destroyed) pass(request, response, to, false);
+    else refuse(response, error);
+  };
+  upstream = open(request, headers, to, fail, { isKept: isRepeatable });
   if (upstream === undefined) return;
-  response.on('close', () => upstream.destroy());
-  upstream.on('response', (answer) => {
+  const sent = upstream;
+  response.on('close', () => sent.destroy());
+  sent.on('response', (answer) => {
     answer.on('error', () => response.destroy());
     try {
       passHead(answer, response);
     } catch {
       refuse(response, gatewayRefused('response', to));
-      upstream.destroy();
+      sent.destroy();
       return;
     }
     answer.on('end', () => passTrailers(answer, response));
     answer.pipe(response);
   });
-  if (hasBody(request)) request.pipe(upstream);
-  else upstream.end();
+  if (hasBody(request)) request.pipe(sent);
+  else sent.end();
 }
 
 /** Forwards a request for an upgrade. Afterwards passes bytes in both directions. */
@@ -67,7 +84,7 @@ export function forwardUpgrade(request: IncomingMessage, socket: Duplex, head: B
     if (head.length > 0) guest.write(head);
     relay(socket, guest);
   };
-  const upstream = open(request, headers, to, (error) => refuseUpgrade(socket, error), onUpgrade);
+  const upstream = open(request, headers, to, (error) => refuseUpgrade(socket, error), { onUpgrade });
   if (upstream === undefined) return;
   socket.on('close', () => upstream.destroy());
   upstream.on('response', (answer) => {
@@ -79,14 +96,14 @@ export function forwardUpgrade(request: IncomingMessage, socket: Duplex, head: B
   upstream.end();
 }
 
-// Begins a request to the guest. Calls `fail` at most once, before a response. Without `onUpgrade`
-// a response that upgrades the connection is a failure.
+// Begins a request to the guest, over a kept connection if `isKept` is set. Calls `fail` at most
+// once, before a response. Without `onUpgrade` a response that upgrades the connection is a failure.
 function open(
   request: IncomingMessage,
   headers: string[],
   to: Destination,
   fail: Refuse,
-  onUpgrade?: OnUpgrade,
+  { onUpgrade, isKept = false }: { onUpgrade?: OnUpgrade; isKept?: boolean },
 ): ClientRequest | undefined {
   const options: RequestOptions = {
     method: request.method,
@@ -97,7 +114,7 @@ function open(
   };
   let upstream: ClientRequest;
   try {
-    const agent = onUpgrade === undefined ? partsOf(to.runtime)?.network.agent() : undefined;
+    const agent = isKept ? partsOf(to.runtime)?.network.agent() : undefined;
     if (agent !== undefined) options.agent = agent;
     else options.createConnection = () => to.runtime.connect({ port: to.port, allowHalfOpen: true });
     upstream = requireBuiltin('node:http').request(options);

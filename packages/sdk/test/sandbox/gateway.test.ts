@@ -318,6 +318,20 @@ describe('a gateway', () => {
     await withGateway({ resolve: () => only }, async (port) => expect(await bodies(port)).toEqual(['1', '1']));
     await other.dispose();
   });
+
+  test('a request over a kept connection that the guest closes is sent again', async () => {
+    const other = await NodeRuntime.create();
+    const closing = `request.socket.requests = (request.socket.requests ?? 0) + 1;
+      if (request.socket.requests > 1) request.socket.destroy();
+      else response.end(request.method);`;
+    await serve(other, httpServer(closing));
+    await withGateway({ resolve: () => other }, async (port) => {
+      for (const method of ['GET', 'GET', 'POST', 'OPTIONS', 'DELETE']) {
+        expect(await send(port, { method })).toMatchObject({ status: 200, body: method });
+      }
+    });
+    await other.dispose();
+  });
 });
 
 test('refuses wrong options', () => {

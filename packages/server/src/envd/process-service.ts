@@ -50,16 +50,11 @@ export const processService: ServiceImpl<typeof Process> = {
     } catch (error) {
       throw startFailure(error, cmd, cwd);
     }
-    // The client's deadline ends the program. The end of the connection does not.
-    const onAbort = (): void => {
-      if (isDeadline(context)) program.kill('SIGKILL').catch(() => {});
-    };
-    context.signal.addEventListener('abort', onAbort);
-    try {
-      for await (const event of events.of(program, context)) yield { event };
-    } finally {
-      if (program.ended !== undefined) context.signal.removeEventListener('abort', onAbort);
-    }
+    // The client's deadline ends the program. The end of the connection does not, and a client may
+    // end its connection shortly before its deadline.
+    const left = context.timeoutMs();
+    if (left !== undefined) program.killAfter(left);
+    for await (const event of events.of(program, context)) yield { event };
   },
 
   async *connect({ process }, context) {

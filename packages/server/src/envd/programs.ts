@@ -53,6 +53,7 @@ export class Program {
   ended: ProgramEnd | undefined;
   #handle: GuestProcess | undefined;
   #signal: 'SIGTERM' | 'SIGKILL' | undefined;
+  #deadline: NodeJS.Timeout | undefined;
   readonly #readers = new Set<Reader>();
 
   constructor({ cmd, args, envs, cwd, tag, hasStdin }: Omit<ProgramStart, 'baseEnv'>) {
@@ -80,6 +81,7 @@ export class Program {
     this.#handle = handle;
     const finish = (end: ProgramEnd): void => {
       this.ended = end;
+      clearTimeout(this.#deadline);
       for (const reader of this.#readers) reader.end(end);
       this.#readers.clear();
       onEnd();
@@ -88,6 +90,13 @@ export class Program {
       (exitCode) => finish(endOf(exitCode, this.#signal)),
       () => finish({ exitCode: -1, exited: false, status: 'signal: killed' }),
     );
+  }
+
+  /** Kills the program after `ms` milliseconds, unless the program has ended before. */
+  killAfter(ms: number): void {
+    if (this.ended !== undefined) return;
+    this.#deadline = setTimeout(() => void this.kill('SIGKILL').catch(() => {}), ms);
+    this.#deadline.unref();
   }
 
   /** Adds a reader. A reader of an ended program receives the end at once. */

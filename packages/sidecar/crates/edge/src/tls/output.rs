@@ -45,7 +45,8 @@ impl Output {
     }
 
     /// Appends plain bytes of the peer for the guest. The bytes of several records of TLS are one
-    /// record, because each record is an event of the program.
+    /// record, because each record is an event of the program. Only an attached session joins them:
+    /// with a session that the guest moves, programs receive records of TLS one by one, as in Node.
     fn plain(&mut self, bytes: &[u8]) {
         match self.plain_at {
             Some(at) if records::extend(&mut self.records, at, bytes) => {}
@@ -121,7 +122,8 @@ impl Output {
                 break;
             }
             match self.plain_to {
-                Route::Guest => self.plain(bytes),
+                Route::Guest if self.encrypted_to == Route::Edge => self.plain(bytes),
+                Route::Guest => self.record(ToGuest::Plain, bytes),
                 Route::Edge => self.to_filter.extend_from_slice(bytes),
             }
             reader.consume(count);
