@@ -1,7 +1,7 @@
 // Forwards one request of a gateway to a guest. The runtime keeps connections for later requests in
 // its present state. So after a rollback, no request uses a connection of the earlier state.
 //
-// The guest may close a kept connection while a request is on its way. Such a request is sent again
+// The guest may close a kept connection before a request arrives. Such a request is sent again
 // over a new connection. Only requests that can be repeated use kept connections. An upgrade has a
 // connection of its own, and so has each request to an object that only connects.
 //
@@ -97,7 +97,8 @@ export function forwardUpgrade(request: IncomingMessage, socket: Duplex, head: B
 }
 
 // Begins a request to the guest, over a kept connection if `isKept` is set. Calls `fail` at most
-// once, before a response. Without `onUpgrade` a response that upgrades the connection is a failure.
+// once, before a response. Without `onUpgrade`, a response that upgrades the connection is a
+// failure.
 function open(
   request: IncomingMessage,
   headers: string[],

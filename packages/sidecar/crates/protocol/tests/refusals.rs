@@ -78,8 +78,8 @@ fn refuses_broken_message_pack() {
         refusal_of(Kind::RuntimeDispose, &[&[0x82][..], b"\xa7runtime\x01", b"\xa7runtime\x01"].concat()),
         "runtime.dispose.runtime: expected one value, received two"
     );
-    let unknown = Request::decode(&Frame { kind: 99, id: 1, body: &[0x80], more: false }).unwrap_err();
-    assert_eq!(unknown.to_string(), "kind: expected a kind of message that is in the protocol, received number 99");
+    let unknown = Request::decode(&Frame { kind: 255, id: 1, body: &[0x80], more: false }).unwrap_err();
+    assert_eq!(unknown.to_string(), "kind: expected a kind of message that is in the protocol, received number 255");
 }
 
 #[test]
