@@ -21,6 +21,7 @@ import { type MembershipOptions, NETWORK_HANDLE } from '../options/private-netwo
 import { entryOf, type NetworkEntry } from '../private-networks/handles.js';
 import type { NetworkMember } from '../protocol/generated/messages.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
+import { type Wall, wallsFrom } from '../sidecar/walls.js';
 import { EventListeners, type NetworkEvents } from './event-listeners.js';
 import { RuntimeHandlers } from './handlers.js';
 import { afterChange, inForce, wireUpdate } from './policy.js';
@@ -141,6 +142,19 @@ export class OutsideNetwork {
     const { connection, runtime } = this.#access;
     const { flows } = await connection.request('outside.flows', { runtime });
     for (const { sinceUs, ...flow } of flows) yield { ...flow, since: sinceUs / 1_000 };
+  }
+
+  /**
+   * Returns the parts of the wall around the edge process, which the runtimes of a sidecar share,
+   * and the reason for each missing part. Empty before the first start of the process, and without
+   * the option `network`. Starts no process.
+   * @throws as `processes()`
+   */
+  async edgeWalls(): Promise<readonly Wall[]> {
+    this.#access.assertUsable();
+    const { connection, runtime } = this.#access;
+    const { walls } = await connection.request('outside.walls', { runtime });
+    return wallsFrom(walls);
   }
 
   /**

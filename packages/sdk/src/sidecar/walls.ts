@@ -2,8 +2,9 @@
 
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { wallsMissing } from '../errors/make.js';
+import type { WallPart } from '../protocol/generated/messages.js';
 
-/** A part of the wall around a sidecar's process. */
+/** A part of the wall around a sidecar's process, or around its edge process. */
 export interface Wall {
   /**
    * The name: `userNamespace`, `mountNamespace`, `ipcNamespace`, `utsNamespace`, `noNewPrivileges`,
@@ -16,11 +17,12 @@ export interface Wall {
   readonly reason?: string;
 }
 
+/** Returns the public form of a report. */
+export const wallsFrom = (parts: readonly WallPart[]): readonly Wall[] =>
+  parts.map(({ name, missing }) => (missing === undefined ? { name, stands: true } : { name, stands: false, reason: missing }));
+
 /** Returns the parts of the wall around the sidecar. */
-export const wallsOf = (connection: SidecarConnection): readonly Wall[] =>
-  connection
-    .walls()
-    .map(({ name, missing }) => (missing === undefined ? { name, stands: true } : { name, stands: false, reason: missing }));
+export const wallsOf = (connection: SidecarConnection): readonly Wall[] => wallsFrom(connection.walls());
 
 /** Throws if a part is missing. The sidecar has sent its hello. */
 export function requireWalls(connection: SidecarConnection): void {

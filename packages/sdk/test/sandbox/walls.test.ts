@@ -89,6 +89,24 @@ test('a runtime without a wall does not satisfy a required wall', async () => {
   });
 });
 
+test.each(['auto', 'required'] as const)('the edge process reports its wall after its start, with `walls: %s`', async (walls) => {
+  const isRefused = await NodeRuntime.create({ walls }).then(
+    (runtime) => runtime.dispose().then(() => false),
+    ({ code }) => code === 'ERR_WALLS_MISSING',
+  );
+  if (isRefused) return;
+  await using runtime = await NodeRuntime.create({ walls, network: { allow: ['a.example'] } });
+  expect(await runtime.network.edgeWalls()).toEqual([]);
+  expect(await runtime.network.check('https://a.example/')).toMatchObject({ allowed: true });
+  const names = ['noNewPrivileges', 'capabilities', 'limits', 'notDumpable', 'seccomp'];
+  expect(await runtime.network.edgeWalls()).toEqual(names.map((name) => ({ name, stands: true })));
+});
+
+test('a runtime without the option `network` has no edge process to report', async () => {
+  await using runtime = await NodeRuntime.create();
+  expect(await runtime.network.edgeWalls()).toEqual([]);
+});
+
 test('folders that are mounted later reach a walled sidecar', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'coldframe-walls-'));
   try {

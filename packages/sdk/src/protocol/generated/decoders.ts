@@ -34,6 +34,7 @@ import type {
   OutsidePending,
   OutsideTaken,
   OutsideVerdict,
+  OutsideWalls,
   PermissionEvent,
   PermissionRule,
   PermissionScope,
@@ -284,6 +285,13 @@ export function outsidePending(value: unknown, at: string): OutsidePending {
   const map = fields(value, at);
   natural(map, at, 'runtime');
   return map as unknown as OutsidePending;
+}
+
+/** Checks a `OutsideWalls`. */
+export function outsideWalls(value: unknown, at: string): OutsideWalls {
+  const map = fields(value, at);
+  list(map, at, 'walls', wallPart);
+  return map as unknown as OutsideWalls;
 }
 
 /** Checks a `OutsideTaken`. */

@@ -677,6 +677,12 @@ export interface OutsideRoots {
   pem: string;
 }
 
+/** The reply to `outside.walls`. */
+export interface OutsideWalls {
+  /** The parts. Empty before the first start of the edge process. */
+  walls: WallPart[];
+}
+
 /** `outside.take`. */
 export interface OutsideTake {
   /** The runtime. */

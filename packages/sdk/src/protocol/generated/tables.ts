@@ -19,6 +19,7 @@ import {
   outsideFlowList,
   outsideTaken,
   outsideVerdict,
+  outsideWalls,
   permissionsTaken,
   processTable,
   restoredPrograms,
@@ -83,6 +84,7 @@ import type {
   OutsideTaken,
   OutsideUpdate,
   OutsideVerdict,
+  OutsideWalls,
   OutsideWatch,
   PermissionsSet,
   PermissionsTake,
@@ -204,6 +206,8 @@ export interface Requests {
    * Without the request, sessions trust the authorities of the host machine's system.
    */
   'outside.roots': { body: OutsideRoots; reply: void };
+  /** Returns the parts of the wall around the edge process, without a start of the process. */
+  'outside.walls': { body: InRuntime; reply: OutsideWalls };
   /** Replaces the policy of a runtime, from the next system call on. */
   'permissions.set': { body: PermissionsSet; reply: void };
   /** Starts or stops the recording of a runtime's permission decisions. */
@@ -350,6 +354,7 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'outside.watch': { kind: 93, reply: done },
   'outside.take': { kind: 95, reply: outsideTaken },
   'outside.roots': { kind: 99, reply: done },
+  'outside.walls': { kind: 112, reply: outsideWalls },
   'permissions.set': { kind: 60, reply: done },
   'permissions.watch': { kind: 61, reply: done },
   'permissions.take': { kind: 63, reply: permissionsTaken },

@@ -48,6 +48,7 @@ fn main() {
         spin: Duration::from_micros(50),
         max_runtimes: 10_000,
         edge: PathBuf::new(),
+        requires_edge_walls: false,
     };
     let core = Core::open(&options).expect("a core");
     println!("open {:.0} µs", began.elapsed().as_secs_f64() * 1e6);

@@ -43,6 +43,7 @@ impl Core {
         };
         let program = options.edge.clone();
         let edge = Edge::new(Arc::new(move || sys::host_access().start_edge(&program)));
+        let edge = edge.requiring_walls(options.requires_edge_walls);
         let registry = Registry::new(installation, Scheduler::new(workers, options.spin), options.max_runtimes, edge);
         let load_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         Ok(Self { registry: Arc::new(registry), load_ns })

@@ -80,8 +80,15 @@ fn evaluate(process: &Process, code: &str) -> Result<(), Error> {
 impl Base {
     fn new() -> Self {
         let image_dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../runner/dist"));
-        let options =
-            CoreOptions { image_dir, workers: 1, warm_slots: 4, spin: Duration::ZERO, max_runtimes: 100, edge: PathBuf::new() };
+        let options = CoreOptions {
+            image_dir,
+            workers: 1,
+            warm_slots: 4,
+            spin: Duration::ZERO,
+            max_runtimes: 100,
+            edge: PathBuf::new(),
+            requires_edge_walls: false,
+        };
         let core = Core::open(&options).expect("the guest image must be built before the target runs");
         let limits = Limits { memory_bytes: 32 << 20, cpu_ms: 1_000, ..Limits::default() };
         let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");

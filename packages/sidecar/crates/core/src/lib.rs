@@ -39,7 +39,7 @@ mod tests;
 pub use coldframe_edge_link::{
     Change, CloseReason, Decision as OutsideDecision, Denied, DnsHost, Event as OutsideEvent, Existing, FlowInfo, Handler,
     HttpRule, InjectedHeader, LimitsChange, Options as OutsideOptions, OptionsChange, OutsideMode, Protocol, Refused, Rule,
-    SecretEntry, SigningEntry,
+    SecretEntry, SigningEntry, WallPart,
 };
 pub use coldframe_error::{Error, Fact};
 pub use coldframe_ids::{ConnectionId, Digest, EvaluationId, HandleId, HostCallId, Pid};

@@ -25,6 +25,8 @@ pub struct CoreOptions {
     /// The program that opens connections out of runtimes. The program is started with its first
     /// use.
     pub edge: PathBuf,
+    /// Whether the use of that program fails if a part of the wall around it is missing.
+    pub requires_edge_walls: bool,
 }
 
 /// The name of the program that opens connections out of runtimes.

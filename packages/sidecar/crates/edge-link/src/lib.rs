@@ -49,7 +49,7 @@ pub use policy::{
 };
 pub use secrets::{MAX_SEALED_BYTES, SEAL_INFO, SealedValue, SecretBytes, ValueState, decode_values, encode_values};
 pub use to_edge::{LookUpFamily, ToEdge};
-pub use to_sidecar::{FlowInfo, ToSidecar};
+pub use to_sidecar::{FlowInfo, ToSidecar, WallPart};
 
 /// The version of the link. Both sides are released together, so the versions must be equal.
 pub const VERSION: u32 = 4;

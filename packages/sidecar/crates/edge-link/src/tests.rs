@@ -120,6 +120,7 @@ fn to_sidecar() -> Vec<ToSidecar<'static>> {
         event(Event::Denied { refused: Refused::Datagrams { peer }, denied: denied() }),
         ToSidecar::EmptyDatagram {},
         ToSidecar::Unreachable { errno: 111 },
+        ToSidecar::Walls { parts: vec![WallPart { name: "seccomp".to_owned(), missing: Some("EPERM".to_owned()) }] },
         event(Event::Denied { refused: Refused::Connect { peer }, denied: denied() }),
         event(Event::Limit { name: "connections".to_owned() }),
     ]

@@ -31,6 +31,15 @@ pub struct FlowInfo {
     pub rule: Option<Rule>,
 }
 
+/// A part of the wall around the edge process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WallPart {
+    /// The name, such as `seccomp`.
+    pub name: String,
+    /// The reason why the part is missing. `None` if the part is enforced.
+    pub missing: Option<String>,
+}
+
 messages! {
     /// A message from the edge to the sidecar.
     ToSidecar;
@@ -41,6 +50,12 @@ messages! {
     130 Hello {
         /// [`crate::VERSION`].
         version: u32,
+    };
+    /// The wall around the edge process. Follows `Hello` once, before all other messages. The id is
+    /// 0.
+    193 Walls {
+        /// All parts, in the order in which they were built.
+        parts: Vec<WallPart>,
     };
     /// The request has succeeded.
     131 Done {};

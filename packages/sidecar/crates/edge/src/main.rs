@@ -9,6 +9,7 @@ mod allocator;
 
 use allocator::Overwriting;
 use coldframe_edge::{Server, Surroundings};
+use coldframe_edge_link::WallPart;
 use std::io;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
@@ -40,8 +41,9 @@ fn main() -> ExitCode {
     };
     // The process has one thread. The sidecar's option `walls` decides about systems that lack
     // parts.
-    let _ = coldframe_wall::close_edge();
-    match server.serve(surroundings) {
+    let parts = coldframe_wall::close_edge().parts.into_iter();
+    let walls = parts.map(|part| WallPart { name: part.name.text().to_owned(), missing: part.missing }).collect();
+    match server.with_walls(walls).serve(surroundings) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => stop(1, &fault.to_string()),
     }

@@ -17,7 +17,7 @@ use crate::surroundings::Surroundings;
 use crate::tls::{TlsFlow, parse_roots};
 use coldframe_edge_link::{
     CloseReason, Decision, Decoder, Existing, Failure, FlowInfo, Invalid, LookUpFamily, Message, Options, OptionsChange, ToEdge,
-    ToSidecar, VERSION,
+    ToSidecar, VERSION, WallPart,
 };
 use displaydoc::Display;
 use futures_util::future::{Either, select};
@@ -78,6 +78,7 @@ pub struct Server {
     /// `None` if the system refuses, or in tests. The addresses of the start then stay in force.
     interfaces: Option<AsyncFd<Changes>>,
     times: Times,
+    walls: Vec<WallPart>,
 }
 
 /// The socket of changes of the host machine's addresses.
@@ -104,12 +105,17 @@ impl Server {
         let entered = scheduler.enter();
         let stream = UnixStream::from_std(stream)?;
         drop(entered);
-        Ok(Self { scheduler, stream, interfaces: None, times: Times::default() })
+        Ok(Self { scheduler, stream, interfaces: None, times: Times::default(), walls: Vec::new() })
     }
 
     /// Replaces the longest times of connections.
     pub fn with_times(self, times: Times) -> Self {
         Self { times, ..self }
+    }
+
+    /// Sets the parts of the wall that the edge reports after its `Hello`.
+    pub fn with_walls(self, walls: Vec<WallPart>) -> Self {
+        Self { walls, ..self }
     }
 
     /// Follows changes of the host machine's addresses. Call before the rights are given up, and
@@ -131,10 +137,10 @@ impl Server {
     /// # Errors
     /// Returns the reason if the link has ended otherwise.
     pub fn serve(self, surroundings: Surroundings) -> Result<(), LinkFault> {
-        let Self { scheduler, stream, interfaces, times } = self;
+        let Self { scheduler, stream, interfaces, times, walls } = self;
         scheduler.block_on(async {
             let shared = Rc::new(Shared::new(surroundings, times));
-            let mut link = Link { shared: shared.clone(), said_hello: false };
+            let mut link = Link { shared: shared.clone(), said_hello: false, walls };
             let stream = Rc::new(stream);
             let (writer, out) = (stream.clone(), shared.clone());
             let writer = tokio::task::spawn_local(poll_fn(move |cx| out.out.poll_write(&writer, cx)));
@@ -173,6 +179,8 @@ async fn follow(interfaces: AsyncFd<Changes>, shared: Rc<Shared>) {
 struct Link {
     shared: Rc<Shared>,
     said_hello: bool,
+    /// The parts of the wall, until `Hello`.
+    walls: Vec<WallPart>,
 }
 
 impl Link {
@@ -221,6 +229,7 @@ impl Link {
             ToEdge::Hello { version: VERSION } => {
                 self.said_hello = true;
                 self.shared.out.send(0, &ToSidecar::Hello { version: VERSION });
+                self.shared.out.send(0, &ToSidecar::Walls { parts: std::mem::take(&mut self.walls) });
                 Ok(())
             }
             ToEdge::Hello { version } => Err(LinkFault::Version(version)),

@@ -42,6 +42,9 @@ fn the_program_serves_behind_its_wall_and_ends_with_the_link() {
     let (child, stream) = start(|_| {});
     let mut sidecar = Sidecar::over(stream);
     sidecar.hello();
+    let parts: Vec<_> = sidecar.walls.iter().map(|part| (&*part.name, part.missing.as_deref())).collect();
+    let names = ["noNewPrivileges", "capabilities", "limits", "notDumpable", "seccomp"];
+    assert_eq!(parts, names.map(|name| (name, None)));
     sidecar.set(1, loopback());
     assert_eq!(sidecar.connect(1, echo.address), Ok(()));
     // A terminal signals the whole process group.
@@ -170,4 +173,41 @@ fn a_fault_of_the_link_is_reported_and_ends_the_program() {
     let (status, text) = ended(child);
     assert_eq!(status.code(), Some(1));
     assert!(text.contains("broke the rules of the link"), "{text}");
+}
+
+/// Makes the system call that marks the process as undumpable fail, in the process and its program.
+fn refuse_undumpable() -> std::io::Result<()> {
+    let load = |offset| libc::sock_filter { code: 0x20, jt: 0, jf: 0, k: offset };
+    let skip_unless = |value: i32, count| libc::sock_filter { code: 0x15, jt: 0, jf: count, k: value as u32 };
+    let result = |value| libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: value };
+    // The offsets of `nr` and of the first argument in `seccomp_data`.
+    let mut filter = [
+        load(0),
+        skip_unless(libc::SYS_prctl as i32, 3),
+        load(16),
+        skip_unless(libc::PR_SET_DUMPABLE, 1),
+        result(libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+        result(libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    // SAFETY: the program and its instructions outlive the calls.
+    let is_set = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+    };
+    if is_set { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+#[test]
+fn the_program_reports_a_part_of_its_wall_that_the_system_refuses() {
+    let (child, stream) = start(|command| {
+        // SAFETY: between fork and exec only system calls are made.
+        unsafe { command.pre_exec(refuse_undumpable) };
+    });
+    let mut sidecar = Sidecar::over(stream);
+    sidecar.hello();
+    let missing: Vec<_> = sidecar.walls.iter().filter(|part| part.missing.is_some()).map(|part| &*part.name).collect();
+    assert_eq!(missing, ["notDumpable"]);
+    drop(sidecar);
+    assert_eq!(ended(child).0.code(), Some(0));
 }

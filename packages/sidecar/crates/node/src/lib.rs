@@ -70,6 +70,7 @@ pub fn open<'env>(
         spin: Duration::from_micros(number("spinUs", 0, MAX_SPIN_US, spin_us)?),
         max_runtimes: number("maxRuntimes", 1, coldframe_session::MAX_RUNTIMES as u64, DEFAULT_MAX_RUNTIMES)?,
         edge: edge.into(),
+        requires_edge_walls: false,
     };
     let store: Option<Object<'env>> = options.get("snapshots")?;
     let store = store.ok_or_else(|| arguments::wrong(env, "snapshots", "an object", "undefined"))?;

@@ -3,6 +3,7 @@
 //! The edge process answers most of these requests, on another thread. Like permission decisions,
 //! events wait in a bounded queue, from which the SDK takes events with requests.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use coldframe_core as core;
@@ -11,7 +12,7 @@ use coldframe_ids::{RequestId, RuntimeId};
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{
     OutsideEvent, OutsideEventType, OutsideExisting, OutsideFlow, OutsideFlowList, OutsidePending, OutsideProtocol,
-    OutsideRequest, OutsideTaken, OutsideVerdict, SecretsKey, SecretsRequest,
+    OutsideRequest, OutsideTaken, OutsideVerdict, OutsideWalls, SecretsKey, SecretsRequest, WallPart,
 };
 
 use crate::convert;
@@ -57,6 +58,11 @@ impl Session {
             }
             OutsideRequest::OutsideFlows(about) => {
                 return Ok(self.on_outside(id, about.runtime, may_run_here, flow_list, |outside, done| outside.flows(done)));
+            }
+            OutsideRequest::OutsideWalls(about) => {
+                return Ok(self.on_outside(id, about.runtime, may_run_here, edge_walls, |outside, done| {
+                    done(Ok(outside.edge_walls()));
+                }));
             }
             OutsideRequest::OutsideWatch(watch) => {
                 let sender = EventSender { runtime: watch.runtime, outlet: Arc::clone(&self.replies.outlet) };
@@ -174,6 +180,12 @@ fn verdict(decision: OutsideDecision, reply: Reply) -> Message {
 /// Returns the place of a rule, and its text.
 fn texts(rule: Option<&Rule>) -> (Option<String>, Option<&str>) {
     (rule.map(core::rule_text), rule.map(|rule| rule.entry.as_str()))
+}
+
+fn edge_walls(parts: Vec<core::WallPart>, reply: Reply) -> Message {
+    let walls =
+        parts.iter().map(|core::WallPart { name, missing }| WallPart { name, missing: missing.as_deref().map(Cow::Borrowed) });
+    reply.body(&OutsideWalls { walls: walls.collect() }, 512)
 }
 
 fn flow_list(flows: Vec<FlowInfo>, reply: Reply) -> Message {

@@ -60,8 +60,15 @@ impl Drop for Folder {
 impl Embedder {
     fn new(name: &str, job_thread: JobThread) -> Self {
         let image_dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../runner/dist"));
-        let options =
-            CoreOptions { image_dir, workers: 2, warm_slots: 4, spin: Duration::ZERO, max_runtimes: 1_000, edge: PathBuf::new() };
+        let options = CoreOptions {
+            image_dir,
+            workers: 2,
+            warm_slots: 4,
+            spin: Duration::ZERO,
+            max_runtimes: 1_000,
+            edge: PathBuf::new(),
+            requires_edge_walls: false,
+        };
         let core = Core::open(&options).expect("the guest image must be built before the tests run");
         let folder = Folder(std::env::temp_dir().join(format!("coldframe-session-{}-{name}", std::process::id())));
         let store = Store::open(&core, StoreOptions { directory: Some(folder.0.clone()), ..StoreOptions::default() });

@@ -130,7 +130,8 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
     // Behind the wall, only the image's own folder exists, and no folder of a link or of `..`.
     let image_dir = std::fs::canonicalize(&image_dir).unwrap_or_else(|_| absolute(image_dir));
     let directory = directory.map(absolute);
-    let core = CoreOptions { image_dir, workers, warm_slots, spin, max_runtimes, edge: beside_this_program() };
+    let (edge, requires_edge_walls) = (beside_this_program(), walls == WallMode::Required);
+    let core = CoreOptions { image_dir, workers, warm_slots, spin, max_runtimes, edge, requires_edge_walls };
     let store = StoreOptions { directory, max_bytes, memory_bytes };
     Ok(Command::Serve(Box::new(Arguments {
         channel_fd,

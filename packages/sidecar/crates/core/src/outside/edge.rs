@@ -7,7 +7,7 @@
 
 use super::link::{Launch, Link};
 use super::options::{invalid, is_pem};
-use coldframe_edge_link::ToEdge;
+use coldframe_edge_link::{ToEdge, WallPart};
 use coldframe_error::Error;
 use coldframe_panics::process::Mutex;
 use std::sync::Arc;
@@ -31,6 +31,8 @@ const MAX_ROOTS_BYTES: usize = 1_000_000;
 pub(crate) struct Edge {
     launch: Launch,
     idle: Duration,
+    /// Whether an edge process whose wall lacks a part is ended.
+    requires_walls: bool,
     state: Mutex<State>,
 }
 
@@ -73,7 +75,20 @@ impl Edge {
 
     /// Makes the place of an edge process that ends after the time `idle` without a runtime.
     pub fn with_idle_time(launch: Launch, idle: Duration) -> Self {
-        Self { launch, idle, state: Mutex::default() }
+        Self { launch, idle, requires_walls: false, state: Mutex::default() }
+    }
+
+    /// Sets whether an edge process whose wall lacks a part is ended before it gets a message.
+    pub fn requiring_walls(mut self, requires_walls: bool) -> Self {
+        self.requires_walls = requires_walls;
+        self
+    }
+
+    /// Returns the parts of the wall around the present edge process, or around the last process if
+    /// none is running. Empty before the greeting of the process.
+    pub fn walls(&self) -> Vec<WallPart> {
+        let present = self.state.lock().present.as_ref().map(|(link, _)| link.clone());
+        present.and_then(|link| link.greeting().walls().map(<[WallPart]>::to_vec)).unwrap_or_default()
     }
 
     /// Returns the link to the edge process. Starts a process if none is running. Does not wait for
@@ -83,7 +98,7 @@ impl Edge {
         let mut state = self.state.lock();
         let now = Instant::now();
         if let Some((link, started)) = &state.present {
-            let is_paused = now.saturating_duration_since(*started) < RESTART_PAUSE && !link.was_greeted();
+            let is_paused = now.saturating_duration_since(*started) < RESTART_PAUSE && !link.greeting().is_over();
             if !link.is_over() || state.is_closed || is_paused {
                 return link.clone();
             }
@@ -91,7 +106,7 @@ impl Edge {
         let link = if state.is_closed {
             Link::ended("the sidecar is ending")
         } else if state.starts.take(now) {
-            let link = Link::start(self.launch.clone(), self.idle);
+            let link = Link::start(self.launch.clone(), self.idle, self.requires_walls);
             if let Some(pem) = &state.roots {
                 link.send(0, &ToEdge::Roots { pem: pem.clone() });
             }

@@ -6,6 +6,7 @@
 //! `runtime_outside.rs`.
 
 use super::convert::{errno, for_embedder, for_kernel, try_again};
+use super::greeting::Greeting;
 use super::outgoing::{Next, Outgoing, send_all};
 use super::runtime_outside::RuntimeOutside;
 use super::{Done, SecretsKey};
@@ -21,7 +22,6 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The largest number of flows in the reply to one request.
@@ -34,8 +34,7 @@ pub(crate) type Launch = Arc<dyn Fn() -> io::Result<EdgeProcess> + Send + Sync>;
 pub(crate) struct Link {
     outgoing: Outgoing,
     tables: Mutex<Tables>,
-    /// Whether the edge has sent its `Hello`.
-    greeted: AtomicBool,
+    greeting: Greeting,
     /// The time without a runtime after which the edge process ends.
     idle: Duration,
 }
@@ -82,10 +81,10 @@ pub(crate) enum Request {
 
 impl Link {
     /// Makes a link, whose thread starts the edge process. If no thread can be started, the link
-    /// has ended. The process ends when no runtime has used it for the time `idle`.
-    pub fn start(launch: Launch, idle: Duration) -> Arc<Self> {
-        let link = Self::unconnected(idle);
-        link.send(0, &ToEdge::Hello { version: VERSION });
+    /// has ended. The process ends when no runtime has used it for the time `idle`. With
+    /// `requires_walls`, the link ends if a part of the wall around the process is missing.
+    pub fn start(launch: Launch, idle: Duration, requires_walls: bool) -> Arc<Self> {
+        let link = Self::unconnected(idle, requires_walls);
         let this = link.clone();
         let thread = std::thread::Builder::new().name("coldframe-edge".to_owned());
         if let Err(error) = thread.spawn(move || this.run(&launch)) {
@@ -96,13 +95,14 @@ impl Link {
 
     /// Makes a link that has ended.
     pub fn ended(reason: &str) -> Arc<Self> {
-        let link = Self::unconnected(Duration::MAX);
+        let link = Self::unconnected(Duration::MAX, false);
         link.end(reason, Errno::ENETDOWN);
         link
     }
 
-    fn unconnected(idle: Duration) -> Arc<Self> {
-        Arc::new(Self { outgoing: Outgoing::default(), tables: Mutex::default(), greeted: AtomicBool::new(false), idle })
+    fn unconnected(idle: Duration, requires_walls: bool) -> Arc<Self> {
+        let greeting = Greeting::new(requires_walls);
+        Arc::new(Self { outgoing: Outgoing::default(), tables: Mutex::default(), greeting, idle })
     }
 
     /// Returns whether the link has ended.
@@ -110,9 +110,9 @@ impl Link {
         self.tables.lock().ended.is_some()
     }
 
-    /// Returns whether the edge process has sent its greeting.
-    pub fn was_greeted(&self) -> bool {
-        self.greeted.load(Ordering::Relaxed)
+    /// Returns the greeting of the edge process.
+    pub fn greeting(&self) -> &Greeting {
+        &self.greeting
     }
 
     /// Ends the link, and so the edge process.
@@ -225,7 +225,9 @@ impl Link {
         let reader = std::thread::Builder::new().name("coldframe-edge-in".to_owned()).spawn(move || this.read(&reads));
         match reader {
             Ok(reader) => {
-                if self.outgoing.connect(socket) {
+                let mut hello = Vec::new();
+                let encoded = ToEdge::Hello { version: VERSION }.encode(0, &mut hello);
+                if encoded.is_ok() && self.outgoing.connect(socket.clone()) && send_all(&socket, &hello) {
                     self.write_waiting();
                 }
                 self.outgoing.close();
@@ -262,8 +264,10 @@ impl Link {
                 Err(error) => break error.to_string(),
             };
             decoder.filled(count);
-            if let Err(fault) = self.handle_all(&mut decoder) {
-                break format!("it broke the rules of the link: {fault}");
+            match self.handle_all(&mut decoder) {
+                Ok(()) => {}
+                Err(Fault::Walls(missing)) => return self.end(&missing, Errno::ENETDOWN),
+                Err(fault) => break format!("it broke the rules of the link: {fault}"),
             }
         };
         self.end(&reason, Errno::ECONNRESET);
@@ -279,15 +283,14 @@ impl Link {
     fn handle(&self, frame: Frame<'_>) -> Result<(), Fault> {
         let id = frame.id;
         let message = ToSidecar::decode(frame)?;
-        if let ToSidecar::Hello { version } = message {
-            let is_first = !self.greeted.swap(true, Ordering::Relaxed);
-            return if is_first && version == VERSION { Ok(()) } else { Err(Fault::Greeting) };
-        }
-        if !self.greeted.load(Ordering::Relaxed) {
-            return Err(Fault::Greeting);
+        if !self.greeting.is_over() {
+            if self.greeting.receive(message)? {
+                self.outgoing.open();
+            }
+            return Ok(());
         }
         match message {
-            ToSidecar::Hello { .. } => {}
+            ToSidecar::Hello { .. } | ToSidecar::Walls { .. } => return Err(Fault::Greeting),
             ToSidecar::Connected { local, peer } => self.pass(id, OutsideEvent::Connected { local, peer })?,
             ToSidecar::Data(bytes) => self.pass(id, OutsideEvent::Data(bytes))?,
             ToSidecar::EmptyDatagram {} => self.pass(id, OutsideEvent::Data(&[]))?,
@@ -461,9 +464,11 @@ fn free_id(last: &mut u32, is_free: impl Fn(u32) -> bool) -> u32 {
 }
 
 /// The reason why the edge has broken the rules of the link.
-enum Fault {
+pub(super) enum Fault {
     Message(Invalid),
     Greeting,
+    /// Parts of the required wall are missing.
+    Walls(String),
     Flow(u32),
     Request(u32),
 }
@@ -478,6 +483,7 @@ impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Message(invalid) => invalid.fmt(f),
+            Self::Walls(missing) => f.write_str(missing),
             Self::Greeting => f.write_str("a wrong greeting"),
             Self::Flow(id) => write!(f, "a message of the unknown flow {id}"),
             Self::Request(id) => write!(f, "a wrong reply with the id {id}"),

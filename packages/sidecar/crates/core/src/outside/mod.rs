@@ -16,6 +16,7 @@
 mod convert;
 mod edge;
 mod events;
+mod greeting;
 mod handled;
 mod link;
 mod options;

@@ -2,7 +2,8 @@
 //!
 //! The caller writes to the socket itself if nothing waits and the socket accepts the bytes,
 //! because waking another thread takes longer than the write. All other bytes wait in a queue for
-//! the writing thread. Bytes also wait while the edge process starts. Next: `link.rs`.
+//! the writing thread. Bytes also wait until the greeting of the edge process is complete. Next:
+//! `link.rs`.
 
 use coldframe_panics::process::{Condvar, Mutex};
 use rustix::io::Errno;
@@ -30,6 +31,8 @@ struct State {
     waiting_bytes: usize,
     /// Whether the writing thread is writing bytes that are no longer in `waiting`.
     is_writing: bool,
+    /// Whether the greeting is complete, so that bytes may be written.
+    is_open: bool,
     /// The time after which the edge process is idle. `None` while a runtime uses the process.
     idle: Option<Duration>,
     is_closed: bool,
@@ -51,7 +54,8 @@ impl Outgoing {
             return false;
         }
         let mut sent = 0;
-        if state.waiting.is_empty()
+        if state.is_open
+            && state.waiting.is_empty()
             && !state.is_writing
             && let Some(socket) = &state.socket
         {
@@ -67,11 +71,18 @@ impl Outgoing {
         state.waiting_bytes <= MAX_WAITING_BYTES
     }
 
-    /// Sets the socket. The waiting bytes are written next. Returns false if the link has ended.
+    /// Sets the socket. The waiting bytes are written after [`Outgoing::open`]. Returns false if
+    /// the link has ended.
     pub fn connect(&self, socket: Arc<OwnedFd>) -> bool {
         let mut state = self.state.lock();
         state.socket = Some(socket);
         !state.is_closed
+    }
+
+    /// Ends the wait for the greeting. The waiting bytes are written next.
+    pub fn open(&self) {
+        self.state.lock().is_open = true;
+        self.ready.notify_one();
     }
 
     /// Waits for bytes to write. Only the writing thread calls this function.
@@ -82,7 +93,7 @@ impl Outgoing {
             if state.is_closed {
                 return Next::End;
             }
-            if let Some(socket) = state.socket.clone().filter(|_| !state.waiting.is_empty()) {
+            if let Some(socket) = state.socket.clone().filter(|_| state.is_open && !state.waiting.is_empty()) {
                 state.is_writing = true;
                 state.waiting_bytes = 0;
                 return Next::Write(socket, std::mem::take(&mut state.waiting));

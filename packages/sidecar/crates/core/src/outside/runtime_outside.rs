@@ -11,7 +11,7 @@ use super::options::validate;
 use super::secrets::keep_placeholders;
 use super::{Done, SecretsKey, convert};
 use coldframe_edge_link::window;
-use coldframe_edge_link::{Decision, Event, Existing, FlowInfo, LookUpFamily, Options, OptionsChange, ToEdge};
+use coldframe_edge_link::{Decision, Event, Existing, FlowInfo, LookUpFamily, Options, OptionsChange, ToEdge, WallPart};
 use coldframe_egress::{Protocol, loopback_entries};
 use coldframe_error::{Errno, Error};
 use coldframe_kernel::{DATAGRAM_COST, FlowId, Kernel, LookUpAnswer, LookUpId, Outside, OutsideEvent, OutsideFailure};
@@ -126,6 +126,11 @@ impl RuntimeOutside {
             }
             None => done(Ok(Vec::new())),
         }
+    }
+
+    /// Returns the parts of the wall around the edge process. Starts no edge process.
+    pub fn edge_walls(&self) -> Vec<WallPart> {
+        self.edge.walls()
     }
 
     /// Requests a key for values of the secrets. The result is `None` if no edge process has the

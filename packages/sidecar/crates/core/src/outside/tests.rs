@@ -2,9 +2,11 @@
 //! the socket pair.
 
 use super::edge::Edge;
+use super::link::Launch;
 use super::runtime_outside::{Owner, RuntimeOutside};
 use coldframe_edge_link::{
     Change, Decision, Decoder, Existing, Failure, FailureKind, Message, Options, OptionsChange, ToEdge, ToSidecar, VERSION,
+    WallPart,
 };
 use coldframe_error::Error;
 use coldframe_kernel::{FlowId, Kernel, Limits, LookUpFamily, LookUpId, Outside};
@@ -62,6 +64,12 @@ impl TestEdge {
         self.stream.write_all(&bytes).expect("written");
     }
 
+    /// Sends the messages of the greeting.
+    fn greet(&mut self, parts: Vec<WallPart>) {
+        self.send(0, &ToSidecar::Hello { version: VERSION });
+        self.send(0, &ToSidecar::Walls { parts });
+    }
+
     /// Reads until the link has ended.
     fn expect_end(&mut self) {
         let mut bytes = [0; 4_096];
@@ -81,6 +89,10 @@ impl Stage {
     }
 
     fn with_idle_time(idle: Duration) -> Self {
+        Self::with(|launch| Edge::with_idle_time(launch, idle))
+    }
+
+    fn with(make: impl FnOnce(Launch) -> Edge) -> Self {
         let (send, starts) = channel();
         let send: Mutex<Sender<UnixStream>> = Mutex::new(send);
         let launch = move || {
@@ -90,7 +102,7 @@ impl Stage {
             Ok(EdgeProcess { socket: ours.into(), child: None })
         };
         let owner = Arc::new(TestOwner(Kernel::new(&Limits::default())));
-        Self { edge: Arc::new(Edge::with_idle_time(Arc::new(launch), idle)), owner, starts }
+        Self { edge: Arc::new(make(Arc::new(launch))), owner, starts }
     }
 
     fn runtime(&self, number: u64, allow: &str) -> Arc<RuntimeOutside> {
@@ -101,11 +113,16 @@ impl Stage {
 
     /// Returns the edge that was started, after the greetings.
     fn started(&self) -> TestEdge {
-        let stream = self.starts.recv_timeout(HANG).expect("a start");
-        let mut edge = TestEdge { stream, decoder: Decoder::new() };
+        let mut edge = self.ungreeted();
         edge.expect(&format!("Hello {{ version: {VERSION} }}"));
-        edge.send(0, &ToSidecar::Hello { version: VERSION });
+        edge.greet(walls(None));
         edge
+    }
+
+    /// Returns the edge that was started, which has sent nothing.
+    fn ungreeted(&self) -> TestEdge {
+        let stream = self.starts.recv_timeout(HANG).expect("a start");
+        TestEdge { stream, decoder: Decoder::new() }
     }
 
     fn is_started(&self) -> bool {
@@ -126,6 +143,12 @@ fn check(runtime: &RuntimeOutside) -> Receiver<Result<Decision, Error>> {
 
 fn replace_allow(entry: &str) -> OptionsChange {
     OptionsChange { allow: Change::Replace(vec![entry.to_owned()]), ..OptionsChange::default() }
+}
+
+/// Returns the report on a wall of two parts.
+fn walls(missing: Option<&str>) -> Vec<WallPart> {
+    let part = |name: &str, missing: Option<&str>| WallPart { name: name.to_owned(), missing: missing.map(str::to_owned) };
+    vec![part("limits", None), part("seccomp", missing)]
 }
 
 const ALLOWED: ToSidecar<'_> = ToSidecar::Checked { decision: Decision::Allowed { rule: None } };
@@ -233,8 +256,9 @@ fn the_end_of_an_edge_fails_its_requests_and_the_next_use_starts_another() {
 #[test]
 fn a_wrong_message_ends_the_link() {
     let failure = Failure { kind: FailureKind::Errno(5), message: "x".to_owned() };
-    let wrong: [(u32, ToSidecar<'_>); 6] = [
+    let wrong: [(u32, ToSidecar<'_>); 7] = [
         (1, ToSidecar::Hello { version: VERSION }),
+        (0, ToSidecar::Walls { parts: walls(None) }),
         (9, ToSidecar::Data(b"of no flow")),
         (9, ToSidecar::Done {}),
         (9, ToSidecar::FlowList { flows: Vec::new(), more: false }),
@@ -336,7 +360,7 @@ fn an_edge_that_ends_again_and_again_is_started_a_limited_number_of_times() {
             if let Ok(stream) = stage.starts.try_recv() {
                 starts += 1;
                 let mut edge = TestEdge { stream, decoder: Decoder::new() };
-                edge.send(0, &ToSidecar::Hello { version: VERSION });
+                edge.greet(walls(None));
                 edge.expect("Hello");
             }
             match checked.try_recv() {
@@ -371,4 +395,64 @@ fn each_edge_gets_the_roots_after_the_greeting_and_a_wrong_list_is_refused() {
     let _second = check(&runtime);
     let mut next = stage.started();
     next.expect("Roots { pem: \"-----BEGIN CERTIFICATE-----2\" }");
+}
+
+#[test]
+fn an_edge_gets_nothing_but_hello_before_its_greeting_is_complete() {
+    let stage = Stage::new();
+    let checked = check(&stage.runtime(1, "a.example"));
+    let mut edge = stage.ungreeted();
+    edge.expect("Hello");
+    edge.send(0, &ToSidecar::Hello { version: VERSION });
+    edge.stream.set_nonblocking(true).expect("set");
+    let read = edge.stream.read(&mut [0; 16]).expect_err("nothing to read");
+    assert_eq!(read.kind(), io::ErrorKind::WouldBlock);
+    edge.stream.set_nonblocking(false).expect("set");
+    assert_eq!(stage.edge.walls(), []);
+    // A reply before the report breaks the rules of the link.
+    edge.send(1, &ALLOWED);
+    edge.expect_end();
+    let failed = checked.recv_timeout(HANG).expect("a result").expect_err("the link has ended");
+    assert!(failed.to_string().contains("broke the rules"), "{failed}");
+}
+
+#[test]
+fn an_edge_without_a_part_of_its_wall_works_unless_the_wall_is_required() {
+    let stage = Stage::new();
+    let checked = check(&stage.runtime(1, "a.example"));
+    let mut edge = stage.ungreeted();
+    edge.expect("Hello");
+    edge.greet(walls(Some("EPERM")));
+    edge.expect("PolicySet");
+    let id = edge.expect("Check");
+    edge.send(id, &ALLOWED);
+    assert!(checked.recv_timeout(HANG).expect("a result").is_ok());
+    assert_eq!(stage.edge.walls(), walls(Some("EPERM")));
+}
+
+#[test]
+fn a_required_wall_is_complete_or_ends_the_link_before_the_edge_gets_a_message() {
+    let make = |launch| Edge::with_idle_time(launch, HANG).requiring_walls(true);
+    let reason = "the system lacks parts of the required wall around it: seccomp (EPERM)";
+    for (parts, expected) in [(walls(Some("EPERM")), reason), (Vec::new(), "the required wall around it is missing")] {
+        let stage = Stage::with(make);
+        let runtime = stage.runtime(1, "a.example");
+        let checked = check(&runtime);
+        let mut edge = stage.ungreeted();
+        edge.expect("Hello");
+        edge.greet(parts.clone());
+        let failed = checked.recv_timeout(HANG).expect("a result");
+        assert_eq!(failed, Err(Error::EdgeEnded { reason: expected.to_owned() }));
+        let mut rest = Vec::new();
+        edge.stream.read_to_end(&mut rest).expect("the end");
+        assert_eq!(rest, b"");
+        assert_eq!(stage.edge.walls(), parts);
+    }
+    let stage = Stage::with(make);
+    let checked = check(&stage.runtime(1, "a.example"));
+    let mut edge = stage.started();
+    edge.expect("PolicySet");
+    let id = edge.expect("Check");
+    edge.send(id, &ALLOWED);
+    assert!(checked.recv_timeout(HANG).expect("a result").is_ok());
 }

@@ -5,7 +5,7 @@ use super::{Inner, Runtime};
 use crate::outside::{
     Done, OutsideEvents, Owner, QueueListener, RuntimeOutside, SecretsKey, restored, validate, with_outside, without_outside,
 };
-use coldframe_edge_link::{Decision, Existing, FlowInfo, Options, OptionsChange, SecretEntry};
+use coldframe_edge_link::{Decision, Existing, FlowInfo, Options, OptionsChange, SecretEntry, WallPart};
 use coldframe_error::Error;
 use coldframe_kernel::{Kernel, PermissionPolicy};
 use coldframe_panics::runtime::Mutex;
@@ -65,6 +65,12 @@ impl OutsideConnections {
             Some(outside) => outside.flows(done),
             None => done(Ok(Vec::new())),
         }
+    }
+
+    /// Returns the parts of the wall around the edge process of the core. Empty before the first
+    /// start of the process, and without options.
+    pub fn edge_walls(&self) -> Vec<WallPart> {
+        self.inner.outside.get().map(|outside| outside.edge_walls()).unwrap_or_default()
     }
 
     /// Returns the present secrets, without values.

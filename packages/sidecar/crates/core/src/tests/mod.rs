@@ -26,7 +26,15 @@ const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) fn options() -> CoreOptions {
     let image_dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../runner/dist"));
-    CoreOptions { image_dir, workers: 2, warm_slots: 16, spin: Duration::ZERO, max_runtimes: 1_000, edge: PathBuf::new() }
+    CoreOptions {
+        image_dir,
+        workers: 2,
+        warm_slots: 16,
+        spin: Duration::ZERO,
+        max_runtimes: 1_000,
+        edge: PathBuf::new(),
+        requires_edge_walls: false,
+    }
 }
 
 pub(super) fn core() -> Core {

@@ -35,6 +35,8 @@ pub struct Sidecar {
     kept: VecDeque<(u32, Got)>,
     edge: Option<JoinHandle<Result<(), LinkFault>>>,
     next_request: u32,
+    /// The report on the wall of the edge.
+    pub walls: Vec<WallPart>,
 }
 
 impl Sidecar {
@@ -69,12 +71,14 @@ impl Sidecar {
     /// Uses the link to an edge that is running.
     pub fn over(stream: UnixStream) -> Self {
         stream.set_read_timeout(Some(HANG)).unwrap();
-        Self { stream, decoder: Decoder::new(), kept: VecDeque::new(), edge: None, next_request: 0 }
+        Self { stream, decoder: Decoder::new(), kept: VecDeque::new(), edge: None, next_request: 0, walls: Vec::new() }
     }
 
     pub fn hello(&mut self) {
         self.send(0, &ToEdge::Hello { version: VERSION });
         assert_eq!(self.read(), Some((0, Got::Other(ToSidecar::Hello { version: VERSION }))));
+        let Some((0, Got::Other(ToSidecar::Walls { parts }))) = self.read() else { panic!("expected Walls") };
+        self.walls = parts;
     }
 
     pub fn send(&mut self, id: u32, message: &ToEdge<'_>) {

@@ -4,7 +4,7 @@
 use coldframe_ids::RuntimeId;
 use serde::{Deserialize, Serialize};
 
-use super::{Empty, InRuntime};
+use super::{Empty, InRuntime, WallPart};
 use crate::declare::{events, requests};
 use crate::maps::{Numbers, Pairs};
 
@@ -26,6 +26,8 @@ requests! {
         /// sidecar. Without the request, sessions trust the authorities of the host machine's
         /// system.
         OutsideRoots(OutsideRoots<'a>) = 99 "outside.roots" -> Empty,
+        /// Returns the parts of the wall around the edge process, without a start of the process.
+        OutsideWalls(InRuntime) = 112 "outside.walls" -> OutsideWalls<'a>,
     }
 }
 
@@ -299,6 +301,15 @@ pub struct OutsidePending {
 pub struct OutsideRoots<'a> {
     /// Certificates in PEM, at most 1,000,000 bytes.
     pub pem: &'a str,
+}
+
+/// The reply to `outside.walls`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutsideWalls<'a> {
+    /// The parts. Empty before the first start of the edge process.
+    #[serde(borrow)]
+    pub walls: Vec<WallPart<'a>>,
 }
 
 /// `outside.take`.

@@ -113,6 +113,7 @@ pub fn add(all: &mut Vec<Case>) {
     sdk!(all, "outside-watch", OutsideWatch, 43, OutsideWatch, OutsideWatch { runtime: runtime(1), on: true });
     sdk!(all, "outside-take", OutsideTake, 44, OutsideTake, OutsideTake { runtime: runtime(1), all: Some(true) });
     sdk!(all, "outside-roots", OutsideRoots, 47, OutsideRoots, OutsideRoots { pem: "-----BEGIN CERTIFICATE-----" });
+    sdk!(all, "outside-walls", OutsideWalls, 48, InRuntime, InRuntime { runtime: runtime(1) });
     sdk!(all, "secrets-key", SecretsKey, 45, InRuntime, InRuntime { runtime: runtime(1) });
     sdk!(all, "secrets-put", SecretsPut, 46, SecretsPut, {
         SecretsPut { runtime: runtime(1), key: &[7; 32], sealed: &[1, 2, 3] }
@@ -120,6 +121,9 @@ pub fn add(all: &mut Vec<Case>) {
     sidecar!(all, "secrets-wanted", SecretsWanted, 0, InRuntime, InRuntime { runtime: runtime(1) });
     reply!(all, "reply-secrets-key", SecretsKey, 45, SecretsKey, SecretsKey { key: Some(&[7; 32]) });
     sidecar!(all, "outside-pending", OutsidePending, 0, OutsidePending, OutsidePending { runtime: runtime(1) });
+    reply!(all, "reply-outside-walls", OutsideWalls, 48, OutsideWalls, {
+        OutsideWalls { walls: vec![WallPart { name: "seccomp", missing: Some("EPERM".into()) }] }
+    });
     reply!(all, "reply-outside-check", OutsideCheck, 41, OutsideVerdict, {
         OutsideVerdict { allowed: false, reason: Some("denied"), rule: RULE, pattern: PATTERN }
     });
