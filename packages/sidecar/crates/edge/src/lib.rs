@@ -10,6 +10,7 @@
 //! Next: `serve.rs`, `runtime.rs`, `flow/mod.rs`, `http/mod.rs`, `secrets.rs`, `dns/mod.rs`,
 //! `wall.rs`.
 
+mod address_changes;
 mod datagrams;
 mod describe;
 mod dns;
@@ -19,6 +20,7 @@ mod http;
 mod interfaces;
 mod limits;
 mod link;
+mod link_fault;
 mod options;
 mod outgoing;
 mod route;
@@ -34,5 +36,6 @@ mod window;
 pub use tls::fuzzing;
 
 pub use limits::Times;
-pub use serve::{LinkFault, Server, serve};
+pub use link_fault::LinkFault;
+pub use serve::{Server, serve};
 pub use surroundings::Surroundings;

@@ -3,6 +3,7 @@
 //! The sidecar is suspect. A message that breaks the rules of the link ends the link, and with the
 //! link all connections.
 
+use crate::address_changes::{Changes, follow};
 use crate::datagrams::DatagramFlow;
 use crate::describe;
 use crate::dns;
@@ -11,20 +12,19 @@ use crate::handled::Stream;
 use crate::interfaces::Interfaces;
 use crate::limits::Times;
 use crate::link::{MAX_FLOWS, Request, Shared, Slot};
+use crate::link_fault::LinkFault;
 use crate::runtime::{MAX_LOOK_UPS, MAX_SESSIONS, Runtime};
 use crate::secrets;
 use crate::surroundings::Surroundings;
 use crate::tls::{TlsFlow, parse_roots};
 use coldframe_edge_link::{
-    CloseReason, Decision, Decoder, Existing, Failure, FlowInfo, Invalid, LookUpFamily, Message, Options, OptionsChange, ToEdge,
+    CloseReason, Decision, Decoder, Existing, Failure, FlowInfo, LookUpFamily, Message, Options, OptionsChange, ToEdge,
     ToSidecar, VERSION, WallPart,
 };
-use displaydoc::Display;
 use futures_util::future::{Either, select};
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::pin::pin;
 use std::rc::Rc;
@@ -43,25 +43,6 @@ const TURNS_BETWEEN_EVENTS: u32 = 8;
 /// The flows in one part of a list, so that a part is shorter than a frame.
 const LIST_PART: usize = 500;
 
-/// The reason why the link has ended. The end of the sidecar is no fault.
-#[derive(Debug, Display, thiserror::Error)]
-pub enum LinkFault {
-    /// the socket of the link failed: {0}
-    Io(io::Error),
-    /// the sidecar broke the rules of the link: {0}
-    Invalid(Invalid),
-    /// the sidecar broke the rules of the link: expected {0}
-    Rules(&'static str),
-    /// the sidecar has version {0} of the link
-    Version(u32),
-}
-
-impl From<io::Error> for LinkFault {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
 /// Serves a link on this thread until the sidecar closes the link.
 ///
 /// # Errors
@@ -79,15 +60,6 @@ pub struct Server {
     interfaces: Option<AsyncFd<Changes>>,
     times: Times,
     walls: Vec<WallPart>,
-}
-
-/// The socket of changes of the host machine's addresses.
-struct Changes(Interfaces);
-
-impl AsRawFd for Changes {
-    fn as_raw_fd(&self) -> RawFd {
-        self.0.changes().as_raw_fd()
-    }
 }
 
 impl Server {
@@ -161,18 +133,6 @@ impl Server {
             link.end();
             result
         })
-    }
-}
-
-/// Replaces the addresses of the host machine after each change.
-async fn follow(interfaces: AsyncFd<Changes>, shared: Rc<Shared>) {
-    while let Ok(mut ready) = interfaces.readable().await {
-        ready.clear_ready();
-        let Changes(sockets) = interfaces.get_ref();
-        // After a failure the former addresses stay in force until the next change.
-        if let Ok(all) = sockets.drop_changes().and_then(|()| sockets.addresses()) {
-            shared.set_addresses(all);
-        }
     }
 }
 

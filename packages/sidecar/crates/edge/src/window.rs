@@ -1,7 +1,7 @@
 //! The checks of the windows of flows, for connections and sessions. A sidecar that breaks them
 //! breaks the rules of the link. Next: `flow/mod.rs`, `tls/flow.rs`.
 
-use crate::serve::LinkFault;
+use crate::link_fault::LinkFault;
 use coldframe_edge_link::window::{ReceiveWindow, SendWindow};
 
 /// Counts received bytes of the guest. `has_ended` is whether the sidecar has sent `End` or

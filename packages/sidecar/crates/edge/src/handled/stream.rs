@@ -5,8 +5,8 @@
 
 use crate::describe;
 use crate::link::Slot;
+use crate::link_fault::LinkFault;
 use crate::runtime::Runtime;
-use crate::serve::LinkFault;
 use bytes::{Buf, Bytes};
 use coldframe_edge_link::window::{ReceiveWindow, SendWindow};
 use coldframe_edge_link::{MAX_DATA_BYTES, ToSidecar};
