@@ -2,7 +2,6 @@
 // the system's authorities itself. If the system has none, the sidecar gets the authorities of this
 // process, once. The list of files is the list in `crates/edge/src/surroundings.rs`.
 
-import { existsSync, readFileSync } from 'node:fs';
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { requireBuiltin } from '../packages/installed.js';
 
@@ -23,7 +22,7 @@ interface HostAuthorities {
 /** The requests of the connections that have needed authorities. */
 const sent = new WeakMap<SidecarConnection, Promise<void>>();
 
-const hasSystemRoots = (): boolean => SYSTEM_FILES.some((path) => existsSync(path));
+const hasSystemRoots = (): boolean => SYSTEM_FILES.some((path) => requireBuiltin('node:fs').existsSync(path));
 
 /**
  * Returns the authorities of this process in PEM: the authorities of the JavaScript runtime, and
@@ -40,7 +39,7 @@ function extraCertificates(): string {
   const path = process.env['NODE_EXTRA_CA_CERTS'];
   if (path === undefined || path === '') return '';
   try {
-    return readFileSync(path, 'utf8');
+    return requireBuiltin('node:fs').readFileSync(path, 'utf8');
   } catch {
     // Node warns about an unreadable file, and continues.
     return '';

@@ -18,6 +18,7 @@ interface Builtins {
   'node:child_process': typeof import('node:child_process');
   'node:crypto': typeof import('node:crypto');
   'node:events': typeof import('node:events');
+  'node:fs': typeof import('node:fs');
   'node:http': typeof import('node:http');
   'node:net': typeof import('node:net');
   'node:stream': typeof import('node:stream');
