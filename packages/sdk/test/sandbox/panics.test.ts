@@ -128,8 +128,9 @@ test('panics leave no program, no runtime and no buffer', async () => {
     }
     await sidecar.ping();
   }
-  await expect.poll(async () => (await sidecar.getResourceSnapshot()).processes).toBe(0);
-  expect(await sidecar.getResourceSnapshot()).toMatchObject({ runtimes: 0, processes: 0, bufferedBytes: 0 });
+  // A thread that has contained a panic may hold the runtime for a moment after its disposal.
+  const held = () => sidecar.getResourceSnapshot();
+  await expect.poll(held).toMatchObject({ runtimes: 0, processes: 0, bufferedBytes: 0 });
 });
 
 test('a panic in a change of the process ends the process', async () => {

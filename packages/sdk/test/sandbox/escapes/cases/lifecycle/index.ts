@@ -118,7 +118,8 @@ console.log([await ask(4000), await ask('/tmp/s'), await ask('\\0name')].join())
 for (let n = 0; n < 20000; n++) { const now = process.hrtime.bigint(); if (now < last) back++; last = now; }
 Date.now = () => 0; performance.now = () => 0;
 console.log(back, performance.timeOrigin);`;
-        const [one, two] = await Promise.all([runtime.exec(code), other.exec(code)]);
+        // Programs that start at once may start in the same microsecond.
+        const [one, two] = [await runtime.exec(code), await other.exec(code)];
         const [a, b] = [one.stdout.trim().split(' '), two.stdout.trim().split(' ')];
         return `${a[0]} ${b[0]} ${a[1] !== b[1]}`;
       },
