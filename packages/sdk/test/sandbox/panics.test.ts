@@ -128,7 +128,7 @@ test('panics leave no program, no runtime and no buffer', async () => {
     }
     await sidecar.ping();
   }
-  // A thread that has contained a panic may hold the runtime for a moment after its disposal.
+  // A thread that has contained a panic may release the runtime shortly after its disposal.
   const held = () => sidecar.getResourceSnapshot();
   await expect.poll(held).toMatchObject({ runtimes: 0, processes: 0, bufferedBytes: 0 });
 });
