@@ -12,6 +12,9 @@ import { addFileRoutes } from './files.js';
 import { filesystemService } from './filesystem-service.js';
 import { processService } from './process-service.js';
 
+/** The largest message of a client in bytes. Files are uploaded with plain requests. */
+const MESSAGE_BYTES = 16 << 20;
+
 /** Makes the agent. The caller passes requests to `agent.routing`. */
 export async function createAgent(): Promise<FastifyInstance> {
   const agent = Fastify({ bodyLimit: Number.MAX_SAFE_INTEGER });
@@ -24,6 +27,7 @@ export async function createAgent(): Promise<FastifyInstance> {
     });
     await services.register(fastifyConnectPlugin, {
       routes: (router) => router.service(Process, processService).service(Filesystem, filesystemService),
+      readMaxBytes: MESSAGE_BYTES,
       contextValues: ({ raw }) => createContextValues().set(CALL, callOf(raw)),
     });
   });

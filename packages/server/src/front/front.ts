@@ -40,12 +40,17 @@ export function refuse(response: ServerResponse, status: number, body: Record<st
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
 }
 
+// The origin of relative URLs, which has no effect.
+const ORIGIN = 'http://localhost';
+
 // Finds the sandbox whose token has signed the URL of a request.
 function signer(request: IncomingMessage, sandboxes: Sandboxes): Target | undefined {
-  const url = new URL(request.url ?? '/', 'http://localhost');
-  if (url.pathname !== '/files' || !url.searchParams.has('signature')) return undefined;
+  const text = request.url ?? '/';
+  if (!text.startsWith('/files?') || !URL.canParse(text, ORIGIN)) return undefined;
+  const url = new URL(text, ORIGIN);
+  if (!url.searchParams.has('signature')) return undefined;
   const signed = signedOf(url, request.method);
-  for (const { id, accessToken } of sandboxes.allRunning()) {
+  for (const { id, accessToken } of sandboxes.held) {
     // An expired signature is still the signature of its sandbox, which says so.
     if (refusalOf({ ...signed }, accessToken, 0) === undefined) return { id, port: AGENT_PORT };
   }

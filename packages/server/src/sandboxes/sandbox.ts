@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import type { NodeRuntime, Snapshot } from 'coldframe';
 import { Programs } from '../envd/programs.js';
+import type { SandboxRecord } from '../registry/records.js';
 
 /** The longest delay of a timer of Node, in milliseconds. */
 const LONGEST_TIMER_MS = 2_147_483_647;
@@ -11,6 +12,8 @@ const LONGEST_TIMER_MS = 2_147_483_647;
 /** A running or paused sandbox with its runtime. */
 export class Sandbox {
   readonly id: string;
+  /** The token of all calls of programs and files. */
+  readonly accessToken: string;
   readonly runtime: NodeRuntime;
   /** The programs that clients started. */
   readonly programs: Programs;
@@ -21,8 +24,9 @@ export class Sandbox {
   readonly #streams = new Set<Socket>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(id: string, runtime: NodeRuntime) {
+  constructor({ id, accessToken }: Pick<SandboxRecord, 'id' | 'accessToken'>, runtime: NodeRuntime) {
     this.id = id;
+    this.accessToken = accessToken;
     this.runtime = runtime;
     this.programs = new Programs(runtime);
   }

@@ -79,12 +79,9 @@ export class Sandboxes {
     return record?.state === 'running' && sandbox !== undefined ? { record, sandbox } : undefined;
   }
 
-  /** Returns the ids and tokens of all running sandboxes. */
-  *allRunning(): Iterable<{ id: string; accessToken: string }> {
-    for (const id of this.#live.keys()) {
-      const record = this.#registry.sandbox(id);
-      if (record?.state === 'running') yield record;
-    }
+  /** The sandboxes of this process, with their tokens. A paused sandbox may be among them. */
+  get held(): Iterable<{ readonly id: string; readonly accessToken: string }> {
+    return this.#live.values();
   }
 
   /** Ends a sandbox. Returns whether the sandbox existed. */
@@ -210,7 +207,7 @@ export class Sandboxes {
   }
 
   async #adopt(record: SandboxRecord, runtime: NodeRuntime, source?: Sandbox): Promise<void> {
-    const sandbox = new Sandbox(record.id, runtime);
+    const sandbox = new Sandbox(record, runtime);
     if (source !== undefined) await sandbox.takeOver(source);
     this.#live.set(record.id, sandbox);
     this.#registry.addSandbox(record);
@@ -225,7 +222,7 @@ export class Sandboxes {
       // An earlier start of the server paused the sandbox.
       const { limits: _, ...own } = runtimeOptions(this.#sidecar, tenant);
       const runtime = await NodeRuntime.create({ ...own, env: { ...own.env, ...env }, snapshot: record.snapshot as string });
-      const sandbox = new Sandbox(id, runtime);
+      const sandbox = new Sandbox(record, runtime);
       await sandbox.programs.attach([]);
       this.#live.set(id, sandbox);
     }
@@ -240,7 +237,10 @@ export class Sandboxes {
   }
 
   #watchDeadline(sandbox: Sandbox, endAt: number): void {
-    sandbox.setDeadline(endAt, () => void this.#expire(sandbox.id));
+    sandbox.setDeadline(endAt, () => {
+      // The sandbox has left the registry before its end can fail.
+      this.#expire(sandbox.id).catch((error: Error) => process.emitWarning(error));
+    });
   }
 
   async #expire(id: string): Promise<void> {

@@ -1,8 +1,10 @@
 // Tests the server with E2B's own client, which is not modified.
 
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { CommandExitError, type ConnectionOpts, NotFoundError, Sandbox, SandboxNotFoundError } from 'e2b';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createServer, type Server } from '../../dist/index.js';
@@ -204,6 +206,16 @@ test('after a restart, paused sandboxes resume and running sandboxes are not fou
   expect(await resumed.files.read('state')).toBe('kept');
   await resumed.kill();
   await expect(Sandbox.connect(running.sandboxId, connection)).rejects.toThrow(SandboxNotFoundError);
+});
+
+test('malformed targets of requests are refused, and the server continues', async () => {
+  const { port } = new URL(connection.apiUrl as string);
+  for (const target of ['//', '/files?signature=%', '/files?signature=x&path=//', '*', 'http://[']) {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.end(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 4\d\d /);
+  }
+  expect((await fetch(`${connection.apiUrl}/health`)).status).toBe(204);
 });
 
 test('no route answers without a key, with the key of another tenant, or with another token', async () =>
