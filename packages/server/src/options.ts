@@ -11,7 +11,7 @@ const key = z.object({
 
 /** The shape of the options. */
 export const ServerOptions = z.strictObject({
-  /** The folder of the registry and of snapshots. It is made if missing. */
+  /** The folder of the registry and of snapshots, which is made if missing. */
   directory: z.string().min(1),
   /** The keys of the API. Without keys, every request is accepted. */
   apiKeys: z.array(key).default([]),

@@ -24,12 +24,8 @@ const LIMITS: NonNullable<NodeRuntimeOptions['limits']> = {
 /** The limits that clients see as the size of a sandbox. */
 export const SIZE = { memoryBytes: LIMITS.memoryBytes as number, diskBytes: LIMITS.filesystemBytes as number };
 
-/** Returns the options of every runtime of the server. */
-export function runtimeOptions(sidecar: Sidecar, tenant: string): NodeRuntimeOptions {
-  const env = { HOME, USER: 'user', LOGNAME: 'user', LANG: 'C.UTF-8' };
-  return { sidecar, tenant, env, cwd: HOME, limits: LIMITS };
-}
-
 /** Makes a runtime of the template `base`. */
-export const makeBase = (sidecar: Sidecar, tenant: string): Promise<NodeRuntime> =>
-  NodeRuntime.create(runtimeOptions(sidecar, tenant));
+export function makeBase(sidecar: Sidecar, tenant: string): Promise<NodeRuntime> {
+  const env = { HOME, USER: 'user', LOGNAME: 'user', LANG: 'C.UTF-8' };
+  return NodeRuntime.create({ sidecar, tenant, env, cwd: HOME, limits: LIMITS });
+}

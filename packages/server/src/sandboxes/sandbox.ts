@@ -2,7 +2,7 @@
 // its deadline. Next: `sandboxes.ts`.
 
 import type { Socket } from 'node:net';
-import type { NodeRuntime, Snapshot } from 'coldframe';
+import type { NodeRuntime } from 'coldframe';
 import { Programs } from '../envd/programs.js';
 import type { SandboxRecord } from '../registry/records.js';
 
@@ -19,8 +19,6 @@ export class Sandbox {
   readonly programs: Programs;
   /** The metadata of files, by path. */
   readonly fileMetadata = new Map<string, Record<string, string>>();
-  /** The snapshot of a paused sandbox. */
-  snapshot: Snapshot | undefined;
   readonly #streams = new Set<Socket>();
   #timer: NodeJS.Timeout | undefined;
 

@@ -1,14 +1,14 @@
 // The sandboxes of the server: create, find, change, pause, resume and end them.
 //
-// The registry decides what exists. A change that ends or pauses a sandbox is in the registry
-// before its effect begins, so that every later list shows the change. Calls about one sandbox run
+// The registry decides which sandboxes exist. A sandbox leaves the registry before its runtime
+// ends, so that every later list shows the end. Calls that pause, resume or copy one sandbox run
 // one after the other. Next: `sandbox.ts`.
 
 import { isColdframeError, NodeRuntime, type Sidecar } from 'coldframe';
 import { newSandboxId, newTemplateId, newToken } from '../ids.js';
 import type { Lifecycle, SandboxRecord, TemplateRecord } from '../registry/records.js';
 import type { Registry } from '../registry/registry.js';
-import { BASE, makeBase, runtimeOptions } from './base.js';
+import { BASE, makeBase } from './base.js';
 import { SandboxFailure } from './failure.js';
 import { Sandbox } from './sandbox.js';
 
@@ -42,7 +42,7 @@ export class Sandboxes {
   /** Creates a sandbox from a template or a snapshot. */
   async create(wish: NewSandbox): Promise<SandboxRecord> {
     const { tenant, template, timeoutMs, metadata, env, autoPause, autoPauseMemory, autoResume } = wish;
-    const { runtime, templateId } = await this.#fromTemplate(tenant, template, env);
+    const { runtime, templateId } = await this.#fromTemplate(tenant, template);
     const startedAt = Date.now();
     const record: SandboxRecord = {
       id: newSandboxId(),
@@ -121,7 +121,6 @@ export class Sandboxes {
       if (this.find(tenant, id).state === 'paused') return false;
       const sandbox = this.#liveOf(id);
       const snapshot = await quietly(id, () => sandbox.runtime.pause());
-      sandbox.snapshot = snapshot;
       sandbox.clearDeadline();
       sandbox.endStreams();
       this.#registry.changeSandbox(id, { state: 'paused', snapshot: snapshot.id });
@@ -179,22 +178,22 @@ export class Sandboxes {
     return { record };
   }
 
-  async #fromTemplate(tenant: string, template: string, env: Record<string, string>) {
-    const options = runtimeOptions(this.#sidecar, tenant);
+  async #fromTemplate(tenant: string, template: string) {
     const known = template === BASE ? undefined : this.#registry.template(tenant, template);
     if (template !== BASE && known === undefined) {
       throw new SandboxFailure('template-not-found', `The template ${template} was not found`);
     }
     try {
-      if (known !== undefined) {
-        const { limits: _, ...own } = options;
-        const runtime = await NodeRuntime.create({ ...own, env: { ...options.env, ...env }, snapshot: known.snapshot });
-        return { runtime, templateId: known.id };
-      }
+      if (known !== undefined) return { runtime: await this.#restore(tenant, known.snapshot), templateId: known.id };
       return { runtime: await (await this.#base(tenant)).clone(), templateId: BASE };
     } catch (error) {
       throw noRoom(error);
     }
+  }
+
+  // The snapshot has the environment, the limits and the working directory.
+  #restore(tenant: string, snapshot: string): Promise<NodeRuntime> {
+    return NodeRuntime.create({ sidecar: this.#sidecar, tenant, snapshot });
   }
 
   #base(tenant: string): Promise<NodeRuntime> {
@@ -215,13 +214,12 @@ export class Sandboxes {
   }
 
   async #resume(record: SandboxRecord, timeoutMs: number): Promise<void> {
-    const { id, tenant, env } = record;
+    const { id, tenant } = record;
     const held = this.#live.get(id);
     if (held !== undefined) await held.runtime.resume();
     else {
       // An earlier start of the server paused the sandbox.
-      const { limits: _, ...own } = runtimeOptions(this.#sidecar, tenant);
-      const runtime = await NodeRuntime.create({ ...own, env: { ...own.env, ...env }, snapshot: record.snapshot as string });
+      const runtime = await this.#restore(tenant, record.snapshot as string);
       const sandbox = new Sandbox(record, runtime);
       await sandbox.programs.attach([]);
       this.#live.set(id, sandbox);
