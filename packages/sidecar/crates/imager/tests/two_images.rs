@@ -64,6 +64,7 @@ fn open(folder: &Path) -> Result<Core, String> {
         spin: std::time::Duration::ZERO,
         max_runtimes: 10,
         edge: PathBuf::new(),
+        requires_edge_walls: false,
     };
     Core::open(&options).map_err(|error| error.to_string())
 }

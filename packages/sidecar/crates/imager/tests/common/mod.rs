@@ -88,6 +88,7 @@ impl Guest {
             spin: Duration::ZERO,
             max_runtimes: 1_000,
             edge: PathBuf::new(),
+            requires_edge_walls: false,
         };
         Ok(Self { core: Core::open(&options).expect("a core"), folder })
     }

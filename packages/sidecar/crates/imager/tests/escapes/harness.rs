@@ -127,6 +127,7 @@ impl Harness {
             spin: Duration::ZERO,
             max_runtimes: 1_000,
             edge: PathBuf::new(),
+            requires_edge_walls: false,
         };
         let core = Core::open(&core).expect("a core");
         let _ = std::fs::remove_dir_all(&folder);
