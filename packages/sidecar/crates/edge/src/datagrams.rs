@@ -232,7 +232,12 @@ impl DatagramFlow {
 
     /// Runs the flow.
     async fn run(self: Rc<Self>) {
-        let opened = match select(Box::pin(self.open()), pin!(self.until_done())).await {
+        let opened = Box::pin(async {
+            let opened = self.open().await;
+            self.runtime.pace(&opened).await;
+            opened
+        });
+        let opened = match select(opened, pin!(self.until_done())).await {
             Either::Left((opened, _)) => opened,
             Either::Right(((), _)) => return,
         };

@@ -35,7 +35,7 @@ mod window;
 #[cfg(feature = "fuzzing")]
 pub use tls::fuzzing;
 
-pub use limits::Times;
+pub use limits::{FAILURES_BURST, MAX_REFUSED, Times};
 pub use link_fault::LinkFault;
 pub use serve::{Server, serve};
 pub use surroundings::Surroundings;

@@ -46,6 +46,31 @@ impl Default for Times {
     }
 }
 
+/// The failures of one runtime that are reported without a wait.
+pub const FAILURES_BURST: u32 = 200;
+/// The time between two later failures of one runtime.
+pub const FAILURE_INTERVAL: Duration = Duration::from_millis(5);
+/// The largest number of refused connections, and of failed look-ups, of one runtime that wait for
+/// their report.
+pub const MAX_REFUSED: usize = 1_000;
+
+/// The pace of reports of failures. A program that repeats an attempt directly after its failure
+/// would otherwise keep the edge, the sidecar and a worker busy without an end.
+#[derive(Debug, Default)]
+pub struct FailurePace {
+    /// The time at which the reports would be done at one per [`FAILURE_INTERVAL`].
+    done: Option<Instant>,
+}
+
+impl FailurePace {
+    /// Counts a failure. Returns the time until its report.
+    pub fn take(&mut self, now: Instant) -> Duration {
+        let done = self.done.map_or(now, |done| done.max(now)) + FAILURE_INTERVAL;
+        self.done = Some(done);
+        done.saturating_duration_since(now + FAILURE_INTERVAL * FAILURES_BURST)
+    }
+}
+
 /// A rate of bytes in one direction.
 #[derive(Debug)]
 pub struct ByteRate {
@@ -166,6 +191,20 @@ mod tests {
         (200..60_000).for_each(|port| failed.add(peer(port), at(60)));
         assert!(failed.is_scan(at(61)) && failed.0.len() == MAX_FAILED_PEERS, "the table is bounded");
         assert!(!failed.is_scan(at(200)));
+    }
+
+    #[test]
+    fn failures_after_the_burst_are_reported_in_their_pace() {
+        let start = Instant::now();
+        let mut pace = FailurePace::default();
+        (0..FAILURES_BURST).for_each(|_| assert_eq!(pace.take(start), Duration::ZERO));
+        assert_eq!((pace.take(start), pace.take(start)), (FAILURE_INTERVAL, FAILURE_INTERVAL * 2));
+        let later = start + FAILURE_INTERVAL * 12;
+        (0..10).for_each(|_| assert_eq!(pace.take(later), Duration::ZERO, "ten intervals passed"));
+        assert_eq!(pace.take(later), FAILURE_INTERVAL);
+        let much_later = start + Duration::from_secs(3_600);
+        (0..FAILURES_BURST).for_each(|_| assert_eq!(pace.take(much_later), Duration::ZERO));
+        assert_eq!(pace.take(much_later), FAILURE_INTERVAL, "no more than a burst is saved");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::describe;
 use crate::dns::{Cache, Queried, Resolution, SingleFlight};
 use crate::flow::Flow;
 use crate::handled::{Names, Requests};
-use crate::limits::{ByteRate, FailedPeers};
+use crate::limits::{ByteRate, FailedPeers, FailurePace};
 use crate::link::Shared;
 use crate::options::{self, DnsOptions};
 use crate::route::Route;
@@ -93,6 +93,11 @@ pub struct State {
     pub failed: FailedPeers,
     /// The flows that are not closed.
     pub flows: HashMap<u32, Rc<Flow>>,
+    /// The flows that a limit refused, until the report of the failure.
+    pub refused: HashMap<u32, Rc<Flow>>,
+    /// The look-ups and queries that have failed, until the report of the failure.
+    pub refused_look_ups: usize,
+    failures: FailurePace,
     /// The flows of datagrams that are not closed.
     pub datagrams: HashMap<u32, Rc<DatagramFlow>>,
     /// The sessions of TLS that are not closed.
@@ -144,6 +149,9 @@ impl Runtime {
             secret_keys: Keys::default(),
             failed: FailedPeers::default(),
             flows: HashMap::new(),
+            refused: HashMap::new(),
+            refused_look_ups: 0,
+            failures: FailurePace::default(),
             datagrams: HashMap::new(),
             sessions: HashMap::new(),
             tickets: Arc::default(),
@@ -355,6 +363,21 @@ impl Runtime {
             state.datagrams.values().for_each(|flow| flow.wake());
         }
         is_reached
+    }
+
+    /// Waits until a failure may be reported.
+    pub async fn pace_failure(&self) {
+        let wait = self.state.borrow_mut().failures.take(Instant::now());
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Waits until a result may be reported. A success does not wait.
+    pub async fn pace<T>(&self, result: &Result<T, Failure>) {
+        if result.is_err() {
+            self.pace_failure().await;
+        }
     }
 
     /// Returns whether the limit of bytes is reached.

@@ -13,13 +13,13 @@ use crate::interfaces::Interfaces;
 use crate::limits::Times;
 use crate::link::{MAX_FLOWS, Request, Shared, Slot};
 use crate::link_fault::LinkFault;
-use crate::runtime::{MAX_LOOK_UPS, MAX_SESSIONS, Runtime};
+use crate::runtime::{MAX_SESSIONS, Runtime};
 use crate::secrets;
 use crate::surroundings::Surroundings;
 use crate::tls::{TlsFlow, parse_roots};
 use coldframe_edge_link::{
-    CloseReason, Decision, Decoder, Existing, Failure, FlowInfo, LookUpFamily, Message, Options, OptionsChange, ToEdge,
-    ToSidecar, VERSION, WallPart,
+    CloseReason, Decision, Decoder, Existing, Failure, FlowInfo, Message, Options, OptionsChange, ToEdge, ToSidecar, VERSION,
+    WallPart,
 };
 use futures_util::future::{Either, select};
 use std::future::poll_fn;
@@ -237,8 +237,8 @@ impl Link {
                 let result = self.change(runtime, &change, existing);
                 reply.finish(result, |()| ToSidecar::Done {});
             }
-            ToEdge::LookUp { runtime, name, family } => self.look_up(reply, runtime, name, family),
-            ToEdge::Query { runtime, name, record_type } => self.query(reply, runtime, name, record_type),
+            ToEdge::LookUp { runtime, name, family } => dns::serve_look_up(&self.shared, reply, runtime, name, family),
+            ToEdge::Query { runtime, name, record_type } => dns::serve_query(&self.shared, reply, runtime, name, record_type),
             ToEdge::Check { runtime, url, method } => {
                 let result = self.check(runtime, &url, &method);
                 reply.finish(result, |decision| ToSidecar::Checked { decision });
@@ -281,37 +281,6 @@ impl Link {
         self.shared.runtime(id).ok_or_else(unknown)
     }
 
-    fn look_up(&self, reply: Request, id: u64, name: String, family: LookUpFamily) {
-        self.work(reply, id, &name.clone(), async move |runtime: &Runtime, reply: Request| {
-            let result = dns::look_up(runtime, &name, family).await;
-            reply.finish(result, |addresses| ToSidecar::Addresses { addresses });
-        });
-    }
-
-    fn query(&self, reply: Request, id: u64, name: String, record_type: u16) {
-        self.work(reply, id, &name.clone(), async move |runtime: &Runtime, reply: Request| {
-            let result = dns::query(runtime, &name, record_type).await;
-            reply.finish(result, |json| ToSidecar::Records { json });
-        });
-    }
-
-    /// Runs a look-up or a query in the runtime's task.
-    fn work(&self, reply: Request, id: u64, name: &str, work: impl AsyncFnOnce(&Runtime, Request) + 'static) {
-        let Some(runtime) = self.shared.runtime(id) else {
-            let what = format!("the look-up of {}", describe::shortened(name));
-            return reply.reply(&ToSidecar::Failed { failure: describe::refusal(what, describe::no_policy()) });
-        };
-        if runtime.state.borrow().look_ups >= MAX_LOOK_UPS {
-            return reply.reply(&ToSidecar::Failed { failure: runtime.limit("lookups") });
-        }
-        runtime.state.borrow_mut().look_ups += 1;
-        let of = runtime.clone();
-        runtime.spawn(async move {
-            work(&of, reply).await;
-            of.state.borrow_mut().look_ups -= 1;
-        });
-    }
-
     fn check(&self, id: u64, url: &str, method: &str) -> Result<Decision, Failure> {
         let Some(runtime) = self.shared.runtime(id) else { return Ok(Decision::Refused(describe::no_policy())) };
         let (current, state) = (runtime.cell.current(), runtime.state.borrow());
@@ -349,7 +318,13 @@ impl Link {
                     flows.insert(id, Slot::Open(Flow::start(id, &of, peer)));
                     return Ok(());
                 }
-                Err(failure) => failure,
+                Err(failure) => match Flow::start_refused(id, &of, peer, failure) {
+                    Ok(slot) => {
+                        flows.insert(id, slot);
+                        return Ok(());
+                    }
+                    Err(failure) => failure,
+                },
             },
             None => describe::refusal(format_args!("the connection to {peer}"), describe::no_policy()),
         };
@@ -468,7 +443,10 @@ impl Link {
     fn end_runtime(&mut self, id: u64) {
         let removed = self.shared.runtimes.borrow_mut().remove(&id);
         let Some(runtime) = removed else { return };
-        let flows: Vec<Rc<Flow>> = runtime.state.borrow().flows.values().cloned().collect();
+        let flows: Vec<Rc<Flow>> = {
+            let state = runtime.state.borrow();
+            state.flows.values().chain(state.refused.values()).cloned().collect()
+        };
         flows.iter().for_each(|flow| flow.cut(describe::errno(libc::ECONNRESET), CloseReason::RuntimeEnded));
         let datagrams: Vec<Rc<DatagramFlow>> = runtime.state.borrow().datagrams.values().cloned().collect();
         datagrams.iter().for_each(|flow| flow.cut(describe::errno(libc::ECONNRESET), CloseReason::RuntimeEnded));

@@ -3,7 +3,7 @@
 
 mod common;
 
-use coldframe_edge::LinkFault;
+use coldframe_edge::{FAILURES_BURST, LinkFault, MAX_REFUSED};
 use coldframe_edge_link::window::STREAM_WINDOW;
 use coldframe_edge_link::*;
 use common::*;
@@ -294,6 +294,33 @@ fn each_limit_refuses_with_its_name_and_spares_other_runtimes() {
     let results: Vec<_> = (1..=20).map(|flow| sidecar.connect(flow, echo.address)).collect();
     assert!(results[..2].iter().all(Result::is_ok));
     assert_eq!(limit(results[2].clone()), "connectsPerSecond");
+}
+
+#[test]
+fn a_flood_of_refused_connections_waits_for_its_reports() {
+    let echo = Counting::echo();
+    let mut sidecar = limited(Limits { connects_per_second: 0, connects_burst: 0, ..wide() });
+    sidecar.set(2, loopback());
+    // The burst, the failures that wait for seconds, and those for which no place is free.
+    let count = FAILURES_BURST + u32::try_from(MAX_REFUSED).unwrap() + 100;
+    (1..=count).for_each(|flow| sidecar.send(flow, &ToEdge::Connect { runtime: 1, peer: echo.address }));
+    assert_eq!(sidecar.connect_of(2, count + 1, echo.address), Ok(()), "another runtime does not wait");
+    let mut reported = sidecar.forget_closed();
+    assert!(reported.len() < count as usize, "{}", reported.len());
+    assert!(reported.iter().all(|(_, failure)| limit(Err(failure.clone())) == "connectsPerSecond"));
+
+    // A close does not wait.
+    let last = (1..=count).rev().find(|flow| reported.iter().all(|(id, _)| id != flow)).unwrap();
+    sidecar.send(last, &ToEdge::Close { reset: false });
+    assert_eq!(sidecar.closed(last), None);
+    assert_eq!(sidecar.connect_of(2, last, echo.address), Ok(()), "the id is free");
+
+    // Nor does the end of the runtime.
+    sidecar.send(0, &ToEdge::RuntimeEnd { runtime: 1 });
+    assert_eq!(sidecar.connect_of(2, count + 2, echo.address), Ok(()));
+    reported.extend(sidecar.forget_closed());
+    assert_eq!(reported.len(), count as usize - 1);
+    assert_eq!(echo.count(), 3);
 }
 
 #[test]

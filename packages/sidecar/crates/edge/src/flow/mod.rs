@@ -15,6 +15,7 @@ mod handled;
 mod open;
 mod peer;
 mod pump;
+mod refused;
 
 use crate::describe;
 use crate::http::{Binding, GuestClose};
@@ -98,6 +99,8 @@ struct Inner {
     peer_waits: bool,
     /// The sidecar has sent `Close`. The time at which the rest of the bytes is discarded.
     closing: Option<Pin<Box<Sleep>>>,
+    /// A limit refused the flow, which therefore counts in no limit.
+    is_refused: bool,
     sidecar_closed: bool,
     /// The waits of both directions for their rate.
     paces: [Option<Pin<Box<Sleep>>>; 2],
@@ -290,9 +293,11 @@ impl Flow {
         let failure = if Self::cut_session(inner, failure.as_ref(), ending) { None } else { failure };
         (inner.to_peer, inner.first) = (VecDeque::new(), None);
         let mut state = self.runtime.state.borrow_mut();
-        state.flows.remove(&self.id);
-        if inner.established.is_none() {
-            state.connecting -= 1;
+        if inner.is_refused {
+            state.refused.remove(&self.id);
+        } else {
+            state.flows.remove(&self.id);
+            state.connecting -= u32::from(inner.established.is_none());
         }
         if let (true, Some(admission)) = (inner.holds_pins, inner.admission) {
             state.pins.release(admission.peer().address().ip());

@@ -57,14 +57,19 @@ impl Flow {
 
     /// Opens the connection, unless the flow ends before.
     async fn connect(&self) {
-        match select(pin!(self.open()), pin!(self.until_done())).await {
+        let opened = async {
+            let opened = self.open().await;
+            self.runtime.pace(&opened).await;
+            opened
+        };
+        match select(pin!(opened), pin!(self.until_done())).await {
             Either::Left((Ok(stream), _)) => self.establish(stream),
             Either::Left((Err(failure), _)) => self.cut(failure, CloseReason::Failed),
             Either::Right(((), _)) => {}
         }
     }
 
-    async fn until_done(&self) {
+    pub(super) async fn until_done(&self) {
         poll_fn(|cx| {
             let mut inner = self.inner.borrow_mut();
             if inner.is_done {

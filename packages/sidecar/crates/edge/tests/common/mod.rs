@@ -122,6 +122,15 @@ impl Sidecar {
         }
     }
 
+    /// Drops the kept messages. Returns the ends of flows among them.
+    pub fn forget_closed(&mut self) -> Vec<(u32, Option<FailureKind>)> {
+        let closed = |(id, got)| match got {
+            Got::Other(ToSidecar::Closed { failure }) => Some((id, failure.map(|failure| failure.kind))),
+            _ => None,
+        };
+        self.kept.drain(..).filter_map(closed).collect()
+    }
+
     /// Drops the kept messages.
     pub fn forget(&mut self) {
         self.kept.clear();
