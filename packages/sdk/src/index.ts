@@ -30,6 +30,7 @@ export type {
 } from './options/files.js';
 export type { GatewayOptions, GatewayRuntime } from './options/gateway.js';
 export type { IdleOptions } from './options/idle.js';
+export type { Owner, OwnerIds } from './options/owner.js';
 export type { LimitName, Limits, LimitWarning, LimitWarningListener, ProgramLimits } from './options/limits.js';
 export type { Mount } from './options/mounts.js';
 export type {

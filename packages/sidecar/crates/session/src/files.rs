@@ -9,10 +9,11 @@ use coldframe_core::{ArchiveUse, ChangeKind, Error, Files, OpenOptions, Runtime,
 use coldframe_ids::{HandleId, RequestId, RuntimeId};
 use coldframe_protocol::messages::{
     ChangeList, ChangeType, FileChanges, FileData, FileHandle, FileNames, FileOpen, FileRequest, FileSet, FileStatus, FileType,
-    LinkTarget, Purpose,
+    LinkTarget, Owner, Purpose,
 };
 use coldframe_protocol::{Frame, Request};
 
+use crate::convert;
 use crate::message::Message;
 use crate::replies::Reply;
 use crate::session::{self, Handled, JobThread, Session, Violation};
@@ -103,6 +104,17 @@ fn runtime_of(request: &FileRequest<'_>) -> RuntimeId {
     }
 }
 
+/// Returns the owner of the files that a request creates.
+fn owner_of(request: &FileRequest<'_>) -> Option<Owner> {
+    match request {
+        FileRequest::FileWrite(request) => request.owner,
+        FileRequest::FileMkdir(request) => request.owner,
+        FileRequest::FileOpen(request) => request.owner,
+        FileRequest::FileLink(request) => request.owner,
+        _ => None,
+    }
+}
+
 /// Returns whether the call may visit many files, which a program may have made.
 fn may_take_long(request: &FileRequest<'_>) -> bool {
     match request {
@@ -114,7 +126,13 @@ fn may_take_long(request: &FileRequest<'_>) -> bool {
 
 /// Makes the reply or the failure of a request.
 fn reply(called: &Runtime, id: RequestId, runtime: RuntimeId, request: &FileRequest<'_>) -> Message {
-    session::answer(id, runtime, called.contain(|called| answer(&called.files(), Reply(id), request)))
+    session::answer(id, runtime, called.contain(|called| {
+        let files = match owner_of(request) {
+            Some(owner) => called.files().owned_by(convert::owner(owner))?,
+            None => called.files(),
+        };
+        answer(&files, Reply(id), request)
+    }))
 }
 
 /// Runs the call of the core for a request.
@@ -202,12 +220,18 @@ fn open_file(files: &Files, open: &FileOpen<'_>) -> Result<(HandleId, u64), Erro
         Purpose::Write => files.open(open.path, options(true))?,
         Purpose::Append => files.open(open.path, options(false))?,
         Purpose::Export => (files.open_archive(open.path, ArchiveUse::Export)?, 0),
-        Purpose::Import => (files.open_archive(open.path, ArchiveUse::Import)?, 0),
+        Purpose::Import => {
+            let keeps_owners = open.keep_owners.unwrap_or(false);
+            (files.open_archive(open.path, ArchiveUse::Import { keeps_owners })?, 0)
+        }
     })
 }
 
 fn set_attributes(files: &Files, set: &FileSet<'_>) -> Result<(), Error> {
     let follow = set.follow.unwrap_or(true);
+    if let Some(owner) = set.owner {
+        files.chown(set.path, convert::owner(owner), follow)?;
+    }
     if let Some(mode) = set.mode {
         files.chmod(set.path, mode, follow)?;
     }
