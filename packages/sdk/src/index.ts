@@ -4,7 +4,7 @@ export type { BindingErrorCode, BindingFacts, ErrorCode, ErrorFacts, FailureCode
 export { ColdframeError, type ColdframeErrorOf, type ErrorJson, type Failure, isColdframeError } from './errors/error.js';
 export { createMemoryFileSystem, type MemoryFileSystemOptions } from './file-systems/memory.js';
 export type { DirectoryEntry, FileStatus } from './files/contents.js';
-export type { FileChange } from './files/watch.js';
+export type { FileChange, FileEvent, FileWatch } from './files/watch.js';
 export { createGateway, type Gateway } from './gateway/gateway.js';
 export type { ExposedPort } from './network/exposed-port.js';
 export type { GuestResponse } from './network/fetch.js';

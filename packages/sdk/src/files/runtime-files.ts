@@ -31,7 +31,7 @@ import { exportTar, importTar } from './archives.js';
 import { type DirectoryEntry, entriesOf, exists, type FileStatus, readFile, statusOf, toBytes, writeFile } from './contents.js';
 import { readStream, writeStream } from './streams.js';
 import { makeTemporaryDirectory } from './temporary-directory.js';
-import { type FileChange, Watch } from './watch.js';
+import { type FileChange, type FileEvent, type FileWatch, Watch } from './watch.js';
 
 /** The calls of `NodeRuntime` for files. */
 export class RuntimeFiles {
@@ -131,9 +131,9 @@ export class RuntimeFiles {
     await connection.request('file.set', { runtime, path, atimeUs: microseconds(atime), mtimeUs: microseconds(mtime) });
   }
 
-  watch(path: string, options: WatchOptions): AsyncIterableIterator<FileChange> {
+  watch<T extends FileChange | FileEvent>(path: string, options: WatchOptions): FileWatch<T> {
     const { connection, runtime } = this.#access;
-    return new Watch(connection, runtime, path, options, this.#ready('watch()', path, options));
+    return new Watch<T>(connection, runtime, path, options, this.#ready('watch()', path, options));
   }
 
   createReadStream(path: string, options: ReadStreamOptions): Readable {

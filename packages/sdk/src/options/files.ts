@@ -45,6 +45,12 @@ export interface WatchOptions {
    * @default false
    */
   recursive?: boolean | undefined;
+  /**
+   * Whether the watch reports `create`, `write`, `remove`, `rename` with both names, and `chmod`,
+   * instead of `rename` and `change` as in `fs.watch()`.
+   * @default false
+   */
+  typed?: boolean | undefined;
   /** Ends the watch when the signal aborts. The iteration then throws the signal's reason. */
   signal?: AbortSignal | undefined;
 }
@@ -109,7 +115,7 @@ export const TREE: OptionTable<TreeOptions> = { recursive: RECURSIVE };
 /** The option table of `mkdir()`. */
 export const MKDIR: OptionTable<MkdirOptions> = { recursive: RECURSIVE, owner: OWNER };
 /** The option table of `watch()`. */
-export const WATCH: OptionTable<WatchOptions> = { recursive: RECURSIVE, signal: SIGNAL };
+export const WATCH: OptionTable<WatchOptions> = { recursive: RECURSIVE, typed: FLAG, signal: SIGNAL };
 /** The option table of `createReadStream()`. */
 export const READ_STREAM: OptionTable<ReadStreamOptions> = { start: POSITION, end: POSITION, signal: SIGNAL };
 /** The option table of `createWriteStream()`. */

@@ -286,7 +286,9 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws in the iteration: a code such as `ENOENT`, `ENOSYS` for files that cannot be watched;
    * otherwise as `writeFile()`
    */
-  watch(path: string, options: Files.WatchOptions = {}): AsyncIterableIterator<Types.FileChange> {
+  watch(path: string, options: Files.WatchOptions & { typed: true }): Types.FileWatch<Types.FileEvent>;
+  watch(path: string, options?: Files.WatchOptions): Types.FileWatch<Types.FileChange>;
+  watch(path: string, options: Files.WatchOptions = {}): Types.FileWatch<Types.FileChange> {
     return this.#parts.files.watch(path, options);
   }
 

@@ -275,7 +275,7 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>
   'remove()': z.strictObject({ recursive: flag }),
   'stat()': z.strictObject({ followSymlinks: flag }),
   'writeFile()': z.strictObject({ mode: permissionBits, owner }),
-  'watch()': z.strictObject({ recursive: flag, signal }),
+  'watch()': z.strictObject({ recursive: flag, typed: flag, signal }),
   'createReadStream()': z.strictObject({ start: position, end: position, signal }),
   'createWriteStream()': z.strictObject({ append: flag, mode: permissionBits, owner, signal }),
   'exportTar()': z.strictObject({ gzip: flag }),

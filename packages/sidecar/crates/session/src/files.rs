@@ -98,6 +98,7 @@ fn runtime_of(request: &FileRequest<'_>) -> RuntimeId {
         FileRequest::FilePush(request) => request.runtime,
         FileRequest::FileWatch(request) => request.runtime,
         FileRequest::FileChanges(request) => request.runtime,
+        FileRequest::FileDrain(request) => request.runtime,
         FileRequest::FileSet(request) => request.runtime,
         FileRequest::FileLink(request) => request.runtime,
         FileRequest::FileReadlink(request) => request.runtime,
@@ -186,9 +187,10 @@ fn answer(files: &Files, reply: Reply, request: &FileRequest<'_>) -> Result<Mess
             Ok(reply.done())
         }
         FileRequest::FileWatch(watch) => {
-            let (handle, directory) = files.watch(watch.path, watch.recursive.unwrap_or(false))?;
+            let (handle, directory) = files.watch(watch.path, watch.recursive.unwrap_or(false), watch.typed.unwrap_or(false))?;
             Ok(reply.body(&FileHandle { handle, size: 0, directory }, 64))
         }
+        FileRequest::FileDrain(drain) => Ok(changed(reply, Some(files.drain(drain.handle)?))),
         // The session answers this request when changes exist.
         FileRequest::FileChanges(_) => Ok(reply.done()),
         FileRequest::FileSet(set) => {
@@ -246,10 +248,19 @@ fn set_attributes(files: &Files, set: &FileSet<'_>) -> Result<(), Error> {
 fn changed(reply: Reply, changes: Option<core::Changes>) -> Message {
     let ended = changes.is_none();
     let core::Changes { changes, overflow } = changes.unwrap_or_default();
-    let type_of = |kind| if kind == ChangeKind::Name { ChangeType::Rename } else { ChangeType::Change };
+    let type_of = |kind| match kind {
+        ChangeKind::Name | ChangeKind::Renamed => ChangeType::Rename,
+        ChangeKind::Content => ChangeType::Change,
+        ChangeKind::Created => ChangeType::Create,
+        ChangeKind::Removed => ChangeType::Remove,
+        ChangeKind::Written => ChangeType::Write,
+        ChangeKind::Attributes => ChangeType::Chmod,
+    };
+    let has_targets = changes.iter().any(|change| change.to.is_some());
     let body = ChangeList {
         names: changes.iter().map(|change| change.name.as_str()).collect(),
         types: changes.iter().map(|change| type_of(change.kind)).collect(),
+        targets: has_targets.then(|| changes.iter().map(|change| change.to.as_deref().unwrap_or_default()).collect()),
         overflow,
         ended,
     };

@@ -225,9 +225,10 @@ impl Files {
         ended
     }
 
-    /// Watches the file at `path`. Returns the handle and whether the file is a directory.
-    pub fn watch(&self, path: &str, recursive: bool) -> Result<(HandleId, bool), Error> {
-        let (watch, is_directory) = self.embedder_files()?.watch(path, recursive)?;
+    /// Watches the file at `path`, with typed events if `typed` is set. Returns the handle and whether
+    /// the file is a directory.
+    pub fn watch(&self, path: &str, recursive: bool, typed: bool) -> Result<(HandleId, bool), Error> {
+        let (watch, is_directory) = self.embedder_files()?.watch(path, recursive, typed)?;
         Ok((self.inner.allot(&self.kernel, Handle::Watch(watch))?, is_directory))
     }
 
@@ -246,6 +247,15 @@ impl Files {
             expected: "a watch without a pending wait".to_owned(),
             received: id.to_string(),
         })
+    }
+
+    /// Returns the changes of a watch until now that no request has received.
+    pub fn drain(&self, id: HandleId) -> Result<Changes, Error> {
+        let files = self.embedder_files()?;
+        match &*self.inner.handle(id)? {
+            Handle::Watch(watch) => Ok(files.drain(watch)),
+            _ => Err(unknown(id)),
+        }
     }
 
     /// Sets the permissions of a file. `follow` selects the target of a symbolic link instead of

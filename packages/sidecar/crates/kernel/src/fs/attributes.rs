@@ -4,6 +4,7 @@
 use super::node::{Ino, Type};
 use super::tree::{FileSystem, now};
 use super::user::User;
+use super::watch::Change;
 use coldframe_error::Errno;
 
 const SET_IDS: u32 = 0o6000;
@@ -20,7 +21,7 @@ impl FileSystem {
         let kept = if user.is_in(meta.gid) { 0o7777 } else { 0o7777 & !SET_GROUP };
         meta.mode = mode & kept;
         meta.ctime = now();
-        self.notify_content(ino);
+        self.notify_content(Change::Attributes, ino);
         Ok(())
     }
 
@@ -43,7 +44,7 @@ impl FileSystem {
             meta.mode &= !SET_IDS;
         }
         meta.ctime = now();
-        self.notify_content(ino);
+        self.notify_content(Change::Attributes, ino);
         Ok(())
     }
 
@@ -51,7 +52,7 @@ impl FileSystem {
         self.only_owner(user, ino)?;
         let meta = &mut self.node_mut(ino)?.meta;
         (meta.atime, meta.mtime, meta.ctime) = (atime, mtime, now());
-        self.notify_content(ino);
+        self.notify_content(Change::Attributes, ino);
         Ok(())
     }
 

@@ -32,7 +32,7 @@ impl FileSystem {
         if is_directory {
             self.node_mut(end.parent)?.meta.links += 1;
         }
-        self.notify_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Created, end.parent, name);
         Ok(ino)
     }
 
@@ -55,8 +55,8 @@ impl FileSystem {
         node.meta.links += 1;
         node.meta.ctime = now();
         self.enter(end.parent, name, ino)?;
-        self.notify_inode(Change::Content, ino);
-        self.notify_name(Change::Name, end.parent, name);
+        self.notify_inode(Change::Attributes, ino);
+        self.notify_name(Change::Created, end.parent, name);
         Ok(())
     }
 
@@ -72,7 +72,7 @@ impl FileSystem {
         }
         self.leave(end.parent, name)?;
         self.drop_link(ino)?;
-        self.notify_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Removed, end.parent, name);
         Ok(())
     }
 
@@ -90,7 +90,7 @@ impl FileSystem {
         }
         self.leave(end.parent, name)?;
         self.drop_directory(end.parent, ino)?;
-        self.notify_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Removed, end.parent, name);
         Ok(())
     }
 
@@ -120,10 +120,10 @@ impl FileSystem {
         }
         for directory in directories {
             self.empty(directory)?;
-            self.notify_inode(Change::Name, directory);
+            self.notify_inode(Change::Removed, directory);
             self.collect(directory);
         }
-        self.notify_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Removed, end.parent, name);
         Ok(())
     }
 
@@ -184,9 +184,8 @@ impl FileSystem {
             self.lose_directory(from.parent)?;
             self.node_mut(to.parent)?.meta.links += 1;
         }
-        self.notify_name(Change::Name, from.parent, old_name);
-        self.notify_name(Change::Name, to.parent, new_name);
-        self.notify_inode(Change::Name, ino);
+        self.notify_move((from.parent, old_name), (to.parent, new_name));
+        self.notify_inode(Change::Moved, ino);
         Ok(())
     }
 
@@ -281,7 +280,7 @@ impl FileSystem {
         meta.links -= 1;
         meta.ctime = now();
         let last = meta.links == 0;
-        self.notify_inode(if last { Change::Name } else { Change::Content }, ino);
+        self.notify_inode(if last { Change::Removed } else { Change::Attributes }, ino);
         if last {
             self.collect(ino);
         } else {
@@ -311,7 +310,7 @@ impl FileSystem {
     fn drop_directory(&mut self, parent: Ino, ino: Ino) -> Result<(), Errno> {
         self.empty(ino)?;
         self.lose_directory(parent)?;
-        self.notify_inode(Change::Name, ino);
+        self.notify_inode(Change::Removed, ino);
         self.collect(ino);
         Ok(())
     }

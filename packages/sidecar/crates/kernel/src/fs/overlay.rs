@@ -252,7 +252,7 @@ impl FileSystem {
         self.may_remove_from(user, holder, stat.uid)?;
         self.hide(holder, name)?;
         self.touch(holder)?;
-        self.notify_name(Change::Name, holder, name);
+        self.notify_name(Change::Removed, holder, name);
         Ok(())
     }
 

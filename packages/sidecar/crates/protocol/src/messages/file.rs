@@ -39,6 +39,8 @@ requests! {
         FileWatch(FileWatch<'a>) = 54 "file.watch" -> FileHandle,
         /// Waits for the next changes of a watch.
         FileChanges(FileChanges) = 55 "file.changes" -> ChangeList<'a>,
+        /// Returns the changes of a watch until now that `file.changes` has not returned.
+        FileDrain(FileDrain) = 59 "file.drain" -> ChangeList<'a>,
         /// Sets the mode, the times and the owner of a file. Omitted fields stay unchanged.
         FileSet(FileSet<'a>) = 56 "file.set" -> Empty,
         /// Creates a symbolic or a hard link.
@@ -319,6 +321,10 @@ pub struct FileWatch<'a> {
     /// Whether all files and directories below a directory are also watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
+    /// Whether the watch reports `create`, `write`, `remove`, `rename` and `chmod`. Default false:
+    /// `rename` and `change`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typed: Option<bool>,
 }
 
 /// `file.changes`.
@@ -331,17 +337,35 @@ pub struct FileChanges {
     pub handle: HandleId,
 }
 
+/// `file.drain`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileDrain {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// The watch.
+    pub handle: HandleId,
+}
+
 /// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeType {
-    /// The name was created, removed or moved.
+    /// The name was created, removed or moved. In a typed watch: the file was moved.
     Rename,
     /// The content or the attributes changed.
     Change,
+    /// The name was created.
+    Create,
+    /// The name was removed.
+    Remove,
+    /// The content changed.
+    Write,
+    /// The attributes changed.
+    Chmod,
 }
 
-/// The reply to `file.changes`: two lists of one length, oldest change first.
+/// The reply to `file.changes` and `file.drain`: lists of one length, oldest change first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeList<'a> {
@@ -350,6 +374,9 @@ pub struct ChangeList<'a> {
     pub names: Vec<&'a str>,
     /// The kind of each change.
     pub types: Vec<ChangeType>,
+    /// The new path of each moved file, or an empty text. Omitted if all texts are empty.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub targets: Option<Vec<&'a str>>,
     /// Whether changes were dropped because the queue of the watch was full.
     pub overflow: bool,
     /// Whether the watch was closed.

@@ -219,7 +219,8 @@ pub fn all() -> Vec<Case> {
         FilePush,
         FilePush { runtime: runtime(1), handle: HandleId::new(2), offset: None, data: BYTES }
     );
-    sdk!(all, "file-watch", FileWatch, 9, FileWatch, FileWatch { runtime: runtime(1), path, recursive: Some(true), owner: Some(Owner { uid: 7, gid: 8 }) });
+    sdk!(all, "file-watch", FileWatch, 9, FileWatch, FileWatch { runtime: runtime(1), path, recursive: Some(true), typed: Some(true) });
+    sdk!(all, "file-drain", FileDrain, 9, FileDrain, FileDrain { runtime: runtime(1), handle: HandleId::new(5) });
     sdk!(all, "file-changes", FileChanges, 9, FileChanges, FileChanges { runtime: runtime(1), handle: HandleId::new(3) });
     sdk!(all, "file-set", FileSet, 9, FileSet, {
         FileSet { runtime: runtime(1), path, mode: Some(0o644), atime_us: Some(-1), mtime_us: Some(1 << 50), owner: Some(Owner { uid: 0, gid: 1_000 }), follow: Some(false) }
@@ -436,7 +437,7 @@ pub fn all() -> Vec<Case> {
     reply!(all, "reply-file-pull", FilePull, 9, FileData, FileData { data: b"", size: 0 });
     reply!(all, "reply-file-changes", FileChanges, 9, ChangeList, {
         let types = vec![ChangeType::Rename, ChangeType::Change];
-        ChangeList { names: vec!["a/ß", ""], types, overflow: true, ended: false }
+        ChangeList { names: vec!["a/ß", ""], types, targets: Some(vec!["b", ""]), overflow: true, ended: false }
     });
     reply!(all, "reply-file-readlink", FileReadlink, 9, LinkTarget, LinkTarget { target: "../ä" });
     reply!(all, "reply-file-list", FileList, 9, FileNames, {
