@@ -42,11 +42,11 @@ export function find(name, path, cwd) {
  * child's descriptors to descriptors of this process. Returns the child's pid, or the failure: `{
  * exitCode, message }`.
  */
-export function start({ file, args, env, cwd, fds, detached = false }) {
+export function start({ file, args, env, cwd, fds, detached = false, uid, gid }) {
   const pairs = Object.entries(env).map(([key, value]) => `${key}=${value}`);
-  let pid = kernel.spawn({ file, args, cwd, env: pairs, fds, detached });
+  let pid = kernel.spawn({ file, args, cwd, env: pairs, fds, detached, uid, gid });
   if (pid === ENOEXEC)
-    pid = kernel.spawn({ file: '/bin/sh', args: ['sh', file, ...args.slice(1)], cwd, env: pairs, fds, detached });
+    pid = kernel.spawn({ file: '/bin/sh', args: ['sh', file, ...args.slice(1)], cwd, env: pairs, fds, detached, uid, gid });
   return pid >= 0 ? pid : failure(pid, file, cwd);
 }
 

@@ -6,6 +6,7 @@
 import fs from 'node:fs';
 import { dd } from './commands/dd.js';
 import { runPs } from './commands/processes.js';
+import { su, sudo } from './commands/switch-user.js';
 import { close, readSome, write } from './descriptors.js';
 import { tail } from './follow.js';
 import { runLauncher, timeout } from './launchers.js';
@@ -122,6 +123,8 @@ export const programs = new Map(
     nohup: runLauncher('nohup'),
     ps: runPs,
     setsid: runLauncher('setsid'),
+    su,
+    sudo,
     tail,
     tee,
     timeout,

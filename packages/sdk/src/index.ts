@@ -4,7 +4,7 @@ export type { BindingErrorCode, BindingFacts, ErrorCode, ErrorFacts, FailureCode
 export { ColdframeError, type ColdframeErrorOf, type ErrorJson, type Failure, isColdframeError } from './errors/error.js';
 export { createMemoryFileSystem, type MemoryFileSystemOptions } from './file-systems/memory.js';
 export type { DirectoryEntry, FileStatus } from './files/contents.js';
-export type { FileChange } from './files/watch.js';
+export type { FileChange, FileEvent, FileWatch } from './files/watch.js';
 export { createGateway, type Gateway } from './gateway/gateway.js';
 export type { ExposedPort } from './network/exposed-port.js';
 export type { GuestResponse } from './network/fetch.js';
@@ -30,6 +30,7 @@ export type {
 } from './options/files.js';
 export type { GatewayOptions, GatewayRuntime } from './options/gateway.js';
 export type { IdleOptions } from './options/idle.js';
+export type { Owner, OwnerIds } from './options/owner.js';
 export type { LimitName, Limits, LimitWarning, LimitWarningListener, ProgramLimits } from './options/limits.js';
 export type { Mount } from './options/mounts.js';
 export type {

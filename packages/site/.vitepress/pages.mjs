@@ -42,6 +42,7 @@ const topics = [
   page('Commands of the shell', '/shell-commands'),
   page('Limits', '/limits'),
   page('Permissions', '/permissions'),
+  page('Users', '/users'),
   page('Outside connections', '/network'),
   page('Private networks', '/private-networks'),
   page('Secrets', '/secrets'),

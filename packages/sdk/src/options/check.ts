@@ -22,7 +22,6 @@ import { isUnknownName, objectWith, type UnknownName } from './table.js';
 
 const run = objectWith(RUN);
 const command = objectWith(COMMAND);
-const tree = objectWith(TREE);
 const acquire = objectWith(ACQUIRE);
 const storeCall = objectWith(STORE_CALL);
 
@@ -45,8 +44,8 @@ export const CALLS = {
   'setPermissions()': PERMISSIONS,
   'writeFile()': objectWith(WRITE_FILE),
   'stat()': objectWith(STAT),
-  'mkdir()': tree,
-  'remove()': tree,
+  'mkdir()': objectWith(MKDIR),
+  'remove()': objectWith(TREE),
   'watch()': objectWith(WATCH),
   'createReadStream()': objectWith(READ_STREAM),
   'createWriteStream()': objectWith(WRITE_STREAM),

@@ -1,6 +1,7 @@
 // Options of the calls that run programs: `exec()`, `spawn()`, `execCommand()`, resident runners.
 
 import { PROGRAM_LIMITS, type ProgramLimits } from './limits.js';
+import { OWNER, type Owner } from './owner.js';
 import {
   ARGUMENTS,
   CALLBACK,
@@ -73,7 +74,7 @@ interface ProgramPlace {
   cwd?: string | undefined;
 }
 
-/** Environment, working directory and limits of a new process. */
+/** Environment, working directory, limits and user of a new process. */
 interface ProcessPlace extends ProgramPlace {
   /**
    * Limits of this program, below the limits of the runtime: `memoryBytes`, `cpuMs`, `outputBytes`
@@ -81,6 +82,13 @@ interface ProcessPlace extends ProgramPlace {
    * @default the limits of the runtime
    */
   limits?: ProgramLimits | undefined;
+  /**
+   * The user of the program inside the runtime. With `'root'`, the variables `HOME`, `LOGNAME` and
+   * `USER` are those of `root`, unless `env` has them. The permissions of the runtime apply to every
+   * user alike.
+   * @default 'user'
+   */
+  user?: Owner | undefined;
 }
 
 /** Options of `runtime.exec()`, `runtime.execFile()`, `runtime.run()` and `runtime.spawn()`. */
@@ -152,7 +160,7 @@ export const PLACE: OptionTable<ProgramPlace> = {
   cwd: known(CWD, ['workingDirectory', 'workdir', 'workDir', 'dir']),
 };
 
-const PROCESS: OptionTable<ProcessPlace> = { ...PLACE, limits: PROGRAM_LIMITS };
+const PROCESS: OptionTable<ProcessPlace> = { ...PLACE, limits: PROGRAM_LIMITS, user: known(OWNER, ['uid', 'username', 'runAs']) };
 
 const STDIN = known(CONTENT, ['input']);
 

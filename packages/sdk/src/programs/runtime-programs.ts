@@ -7,6 +7,7 @@ import type { Outcome } from '../channel/outcome.js';
 import { noProcess } from '../errors/make.js';
 import type { BootTimingListener } from '../options/boot-timing.js';
 import { checkArgument, checkOptions } from '../options/check.js';
+import { idsOf } from '../options/owner.js';
 import { type AttachOptions, COMMAND_ARGUMENTS, type CommandOptions, PROGRAM, type RunOptions } from '../options/programs.js';
 import { assertSameLength } from '../protocol/check.js';
 import type { ProcessStart } from '../protocol/generated/messages.js';
@@ -94,10 +95,11 @@ export class RuntimePrograms {
     checkArgument('spawn()', 'code', PROGRAM, code);
     this.#access.assertUsable();
     const { args, env, cwd, limits, stdin, timeout: timeoutMs } = options;
+    const user = idsOf(options.user);
     if (cwd !== undefined) await assertWorkingDirectory(this.#access, 'spawn()', cwd);
     const { text, execArgv } = sourceOf('exec', code, options);
     const { runtime } = this.#access;
-    const program = { runtime, mode: 'exec', code: text, args, execArgv, env, cwd, limits, timeoutMs } as const;
+    const program = { runtime, mode: 'exec', code: text, args, execArgv, env, cwd, limits, timeoutMs, user } as const;
     this.ends.started();
     return GuestProcess.start(this.#context, { ...program, stdin: bytesOf(stdin) }, options);
   }
@@ -153,9 +155,8 @@ export class RuntimePrograms {
     const { args, env, cwd, limits, timeout: timeoutMs } = options;
     const { text, execArgv } = sourceOf(mode, code, options);
     const stdin = bytesOf(options.stdin);
-    return evaluate(connection, options, (id, stream, onOutput) =>
-      connection.start(id, { runtime, mode, code: text, args, execArgv, env, cwd, limits, stdin, timeoutMs, stream }, onOutput),
-    );
+    const program = { runtime, mode, code: text, args, execArgv, env, cwd, limits, stdin, timeoutMs, user: idsOf(options.user) };
+    return evaluate(connection, options, (id, stream, onOutput) => connection.start(id, { ...program, stream }, onOutput));
   }
 
   #command(
@@ -170,7 +171,8 @@ export class RuntimePrograms {
     this.#access.assertUsable();
     const { env, cwd, limits, stdin, timeout: timeoutMs } = options;
     const { runtime } = this.#access;
-    return { runtime, mode: 'command', code: command, args, env, cwd, limits, stdin: bytesOf(stdin), timeoutMs };
+    const user = idsOf(options.user);
+    return { runtime, mode: 'command', code: command, args, env, cwd, limits, stdin: bytesOf(stdin), timeoutMs, user };
   }
 }
 

@@ -185,7 +185,7 @@ export class NodeRuntime implements AsyncDisposable {
   /**
    * Replaces the file at `path`, an absolute guest path. The policy is not checked, but read-only
    * mounts are not written. Makes missing parent directories. Text is written as UTF-8. A new file
-   * belongs to the guest and has the permission bits `mode`, by default 0o644.
+   * belongs to `owner`, by default `user`, and has the permission bits `mode`, by default 0o644.
    * @throws a code such as `ENOSPC`, with `path` and `syscall`; `ERR_INVALID_OPTION`; otherwise as
    * `processes()`
    */
@@ -198,10 +198,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.readFile(path);
   }
 
-  /**
-   * Returns the names in a directory, sorted.
-   * @throws a code such as `ENOTDIR`; otherwise as `writeFile()`
-   */
+  /** Returns the names in a directory, sorted. @throws `ENOTDIR`; otherwise as `stat()` */
   readDir(path: string): Promise<string[]> {
     return this.#parts.files.readDir(path);
   }
@@ -228,7 +225,7 @@ export class NodeRuntime implements AsyncDisposable {
    * Makes a directory. With `recursive`, makes missing parents and accepts an existing directory.
    * @throws a code such as `EEXIST`; otherwise as `writeFile()`
    */
-  mkdir(path: string, options?: Files.TreeOptions): Promise<void> {
+  mkdir(path: string, options?: Files.MkdirOptions): Promise<void> {
     return this.#parts.files.mkdir(path, options);
   }
 
@@ -273,10 +270,12 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.chmod(path, mode);
   }
 
-  /**
-   * Sets the times of the last read and the last change: a Date, or milliseconds since 1970.
-   * @throws as `stat()`
-   */
+  /** Sets the owner and the group of a file. Follows links. @throws as `stat()` */
+  chown(path: string, owner: Types.Owner): Promise<void> {
+    return this.#parts.files.chown(path, owner);
+  }
+
+  /** Sets the times of a file: Dates, or milliseconds since 1970. @throws as `stat()` */
   utimes(path: string, atime: Date | number, mtime: Date | number): Promise<void> {
     return this.#parts.files.utimes(path, atime, mtime);
   }
@@ -287,7 +286,9 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws in the iteration: a code such as `ENOENT`, `ENOSYS` for files that cannot be watched;
    * otherwise as `writeFile()`
    */
-  watch(path: string, options: Files.WatchOptions = {}): AsyncIterableIterator<Types.FileChange> {
+  watch(path: string, options: Files.WatchOptions & { typed: true }): Types.FileWatch<Types.FileEvent>;
+  watch(path: string, options?: Files.WatchOptions): Types.FileWatch<Types.FileChange>;
+  watch(path: string, options: Files.WatchOptions = {}): Types.FileWatch<Types.FileChange> {
     return this.#parts.files.watch(path, options);
   }
 

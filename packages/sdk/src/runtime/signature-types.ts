@@ -2,7 +2,8 @@
 // each call of every area. Next: `node-runtime.ts`.
 
 export type { DirectoryEntry, FileStatus } from '../files/contents.js';
-export type { FileChange } from '../files/watch.js';
+export type { Owner } from '../options/owner.js';
+export type { FileChange, FileEvent, FileWatch } from '../files/watch.js';
 export type { ExposedPort } from '../network/exposed-port.js';
 export type { GuestResponse } from '../network/fetch.js';
 export type { GuestStream } from '../network/guest-stream.js';

@@ -37,6 +37,13 @@ const isPlain = (value: unknown): value is Record<string, unknown> => {
   return prototype === Object.prototype || prototype === null;
 };
 
+const isOwner = (value: unknown) =>
+  value === 'root' ||
+  value === 'user' ||
+  (isPlain(value) &&
+    Object.keys(value).sort().join() === 'gid,uid' &&
+    [value.uid, value.gid].every((id) => Number.isInteger(id) && Number(id) >= 0 && Number(id) < 4_294_967_295));
+
 const isStandardSchema = (schema: unknown): boolean => {
   if ((typeof schema !== 'object' || schema === null) && typeof schema !== 'function') return false;
   const standard: unknown = (schema as Record<string, unknown>)['~standard'];
@@ -188,6 +195,7 @@ const processLimits = z.optional(
 );
 const RELATIVE = /^(?!\/)(?!.*(?:^|\/)(?:\.{0,2})(?:\/|$))[^\0]+$/s;
 const stdin = custom(isContent);
+const owner = custom(isOwner);
 const run = z.strictObject({
   ...evaluation,
   env,
@@ -197,8 +205,9 @@ const run = z.strictObject({
   language: oneOf('javascript', 'typescript'),
   stdin,
   limits: processLimits,
+  user: owner,
 });
-const command = z.strictObject({ ...evaluation, env, cwd, stdin, limits: processLimits });
+const command = z.strictObject({ ...evaluation, env, cwd, stdin, limits: processLimits, user: owner });
 const walls = oneOf('auto', 'required', 'off');
 const runtime = z
   .strictObject({
@@ -233,7 +242,6 @@ const acquire = z.strictObject({ tenant, signal });
 const timeoutMs = number(1, 300_000);
 const permissionBits = number(0, 0o1777);
 const position = number(0, Number.MAX_SAFE_INTEGER - 1);
-const tree = z.strictObject({ recursive: flag });
 const storeCall = z.strictObject({ tenant });
 
 /** Calls that other tests cover. */
@@ -251,7 +259,7 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>
   'spawn()': run,
   'spawnCommand()': command,
   'execCommand()': command,
-  'createResidentRunner()': z.strictObject({ env, cwd, limits: processLimits }),
+  'createResidentRunner()': z.strictObject({ env, cwd, limits: processLimits, user: owner }),
   'ResidentRunner.exec()': z.strictObject({ ...evaluation, env, cwd }),
   'ResidentRunner.run()': z.strictObject({ ...evaluation, env, cwd }),
   'check()': z.strictObject({
@@ -263,15 +271,15 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>
   'attach()': z.strictObject({ onStdout: callback, onStderr: callback, signal }),
   'registerBindings()': z.strictObject({ bindings }),
   'setPermissions()': permissions,
-  'mkdir()': tree,
-  'remove()': tree,
+  'mkdir()': z.strictObject({ recursive: flag, owner }),
+  'remove()': z.strictObject({ recursive: flag }),
   'stat()': z.strictObject({ followSymlinks: flag }),
-  'writeFile()': z.strictObject({ mode: permissionBits }),
-  'watch()': z.strictObject({ recursive: flag, signal }),
+  'writeFile()': z.strictObject({ mode: permissionBits, owner }),
+  'watch()': z.strictObject({ recursive: flag, typed: flag, signal }),
   'createReadStream()': z.strictObject({ start: position, end: position, signal }),
-  'createWriteStream()': z.strictObject({ append: flag, mode: permissionBits, signal }),
+  'createWriteStream()': z.strictObject({ append: flag, mode: permissionBits, owner, signal }),
   'exportTar()': z.strictObject({ gzip: flag }),
-  'importTar()': z.strictObject({ path: cwd, gzip: flag }),
+  'importTar()': z.strictObject({ path: cwd, gzip: flag, keepOwners: flag, owner }),
   'waitForListener()': z.strictObject({
     timeoutMs: number(1, MAX_MS),
     signal,

@@ -3,7 +3,7 @@
 
 use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_kernel::usage::WarningListener;
-use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, PermissionPolicy};
+use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, Owner, PermissionPolicy};
 use coldframe_vm::abi::Place;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -146,6 +146,9 @@ pub struct ProcessOptions {
     /// Whether the standard input is a pipe that stays open for further writes
     /// ([`crate::Processes::write`]).
     pub live: bool,
+    /// The user of the process. `None` means the user `user`. A user of the login table also changes
+    /// `HOME`, `LOGNAME` and `USER`, unless `env` has them.
+    pub user: Option<Owner>,
 }
 
 /// The thread of a process's first steps.

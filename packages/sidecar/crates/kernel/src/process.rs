@@ -5,7 +5,7 @@
 
 use crate::crypto;
 use crate::descriptors::Descriptors;
-use crate::fs::{self, ProcessFiles};
+use crate::fs::{self, Owner, ProcessFiles};
 use crate::ids::SocketId;
 use crate::kernel::Kernel;
 use crate::limits::Limits;
@@ -44,10 +44,15 @@ pub struct Process {
 }
 
 impl Process {
-    /// Makes the process `pid`, which the embedder starts in the directory `cwd`.
+    /// Makes the process `pid` of the user `user`, which the embedder starts in the directory `cwd`.
     pub fn new(kernel: Arc<Kernel>, pid: Pid, cwd: &str) -> Self {
+        Self::for_user(kernel, pid, cwd, Owner::GUEST)
+    }
+
+    /// Makes the process `pid` of the user `owner`, which the embedder starts in the directory `cwd`.
+    pub fn for_user(kernel: Arc<Kernel>, pid: Pid, cwd: &str, owner: Owner) -> Self {
         let descriptors = Descriptors::new(pid, kernel.descriptors());
-        let files = ProcessFiles::new(&kernel.files, cwd, descriptors, kernel.permissions.clone());
+        let files = ProcessFiles::new(&kernel.files, cwd, descriptors, kernel.permissions.clone(), owner);
         Self::with_files(kernel, pid, files)
     }
 

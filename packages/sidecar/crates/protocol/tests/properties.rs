@@ -60,6 +60,7 @@ proptest! {
             limits: limits.as_ref().map(|all| Numbers(all.iter().map(|(k, v)| (k.as_str(), *v)).collect())),
             stream: stream.map(|(stdout, stderr)| Stream { stdout, stderr }),
             live: None,
+            user: None,
         };
         let bytes = encode(Kind::ProcessStart, id, &message, 0).unwrap();
         let frame = Frame::parse(&bytes[4..]).unwrap();

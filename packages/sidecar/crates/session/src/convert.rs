@@ -38,6 +38,11 @@ pub fn connection_error(failure: &Failure<'_>) -> Vec<u8> {
     error_frame(0, failure)
 }
 
+/// Converts an owner of files or of a program.
+pub(crate) fn owner(owner: messages::Owner) -> core::Owner {
+    core::Owner { uid: owner.uid, gid: owner.gid }
+}
+
 /// Encodes the outcome of a program or an evaluation as the reply to the request `id`.
 pub(crate) fn outcome(id: RequestId, outcome: &core::Outcome, context: ErrorContext) -> Vec<u8> {
     let core::Outcome { exit_code, value, failure, timings: times, .. } = outcome;

@@ -74,6 +74,7 @@ impl Session {
             limits: convert::numbers(start.limits),
             streams: convert::streams(start.stream),
             live,
+            user: start.user.map(convert::owner),
         };
         let context = ErrorContext::runtime(start.runtime);
         let replies = self.replies.clone();

@@ -11,7 +11,7 @@ use common::{Parent, fact, program, runtime};
 fn runner(parent: &mut Parent) -> RunnerId {
     let runtime = parent.runtime();
     parent
-        .ask(Kind::RunnerCreate, 2, &RunnerCreate { runtime, env: None, cwd: None, limits: None })
+        .ask(Kind::RunnerCreate, 2, &RunnerCreate { runtime, env: None, cwd: None, limits: None, user: None })
         .read::<RunnerCreated>()
         .runner
 }

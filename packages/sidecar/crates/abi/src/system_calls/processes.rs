@@ -5,14 +5,16 @@ use super::system_calls;
 system_calls! {
     /// A call about processes and signals.
     ProcessCall, blocks: false {
-        /// Starts a child. `words` are u32: flags (1 = detached), the counts of arguments, of
-        /// variables and of descriptors, then a kind and a number for each descriptor. Kind 0
+        /// Starts a child. `words` are u32: flags (1 = detached, 0x10 = with a
+        /// user, 0x20 = with a group), the counts of arguments, of variables and of descriptors, the
+        /// user, the group, then a kind and a number for each descriptor. Kind 0
         /// passes no descriptor, or `/dev/null` as one of the first three. Kind 1 passes the
         /// caller's descriptor of that number. `texts` has a NUL behind each text: file, directory
         /// (empty: the caller's), arguments, variables. Fails with `E2BIG` above the limits
         /// `argvBytes` and `envBytes`. Fails with `EAGAIN` if the runtime has too many processes,
         /// and with `ENOMEM` above a memory limit. Fails with `ENOENT`, `EACCES`, `ENOEXEC` and
-        /// `ELOOP` as Linux's `execve` does.
+        /// `ELOOP` as Linux's `execve` does. Fails with `EPERM` if the caller may not have the user or
+        /// the group.
         Spawn(words: Bytes, texts: Bytes) = 0x400 => Value("the child's pid");
         /// Waits for a child's end, and reaps the child. Fails with `ECHILD` if `pid` is not a
         /// child of the caller.
@@ -44,5 +46,14 @@ system_calls! {
         /// shell asks before it runs one of its own commands in its process. Fails with `ENOENT`
         /// and `EACCES` as `spawn` does.
         MayRun(file: Path) = 0x40b => Zero;
+        /// Writes the ids of the caller as u32: real, effective and saved user, real, effective and
+        /// saved group, supplementary groups. 22 numbers suffice.
+        GetIds(out: Buffer) = 0x420 => Value("the number of ids");
+        /// Sets ids as Linux does: 0 `setuid`, 1 `seteuid`, 2 `setgid`, 3 `setegid`. Fails with
+        /// `EPERM` if the caller may not have the id.
+        SetId(which, id) = 0x421 => Zero;
+        /// Replaces the supplementary groups with a list of u32. Fails with `EPERM` without the
+        /// effective user 0, and with `EINVAL` for more than 16 groups.
+        SetGroups(list: Bytes) = 0x422 => Zero;
     }
 }

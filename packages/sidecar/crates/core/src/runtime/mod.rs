@@ -32,7 +32,7 @@ pub(crate) use registry::Registry;
 pub use snapshots::{AssignSinks, Carryover, Held, RestoreOptions, RestoredRuntime, SnapshotOptions, Starting};
 
 use crate::budget::{BudgetUse, RuntimeBudget};
-use crate::checks::{check_cwd, check_env, check_size, env_bytes, failed, lay_over, login_env};
+use crate::checks::{check_cwd, check_env, check_owner, check_size, env_bytes, failed, lay_over, login_env, user_env};
 use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::Sink;
 use crate::outside::with_variables;
@@ -48,7 +48,7 @@ use coldframe_ids::Pid;
 use coldframe_kernel::processes::{Child, ProgramKind};
 use coldframe_kernel::text::{Text, variables};
 use coldframe_kernel::usage::{Charge, Resource};
-use coldframe_kernel::{Kernel, Limits, Process as KernelProcess};
+use coldframe_kernel::{Kernel, Limits, Owner, Process as KernelProcess};
 use coldframe_panics::Health;
 use coldframe_panics::runtime::{Mutex, RwLock};
 use launch::{prepare, title};
@@ -179,7 +179,7 @@ impl Runtime {
         if options.cwd.is_some() {
             // A missing working directory is made, like the runtime's default working directory. If
             // the directory cannot be made, the start reports the missing directory.
-            let _ = kernel.embedder_files().mkdir(&launch.cwd, true);
+            let _ = kernel.embedder_files().owned_by(options.user.unwrap_or(Owner::GUEST)).mkdir(&launch.cwd, true);
         }
         // The process table, the files and the list of programs each get a part of the program.
         let _change = inner.health.change();
@@ -187,7 +187,7 @@ impl Runtime {
             .processes
             .enter_root()
             .map_err(|_| Error::ResourceExhausted { resource: "processes in the runtime", limit: limits.processes })?;
-        let mut process = KernelProcess::new(kernel.clone(), pid, &launch.cwd);
+        let mut process = KernelProcess::for_user(kernel.clone(), pid, &launch.cwd, options.user.unwrap_or(Owner::GUEST));
         process.limits = limits;
         let title = match options.mode {
             Mode::File | Mode::Command => title(&launch.argv),
@@ -300,15 +300,17 @@ impl Inner {
             check_cwd(cwd)?;
         }
         check_env(&options.env)?;
+        options.user.map_or(Ok(()), |user| check_owner("user", user))?;
         let limits = self.limits();
         let arguments = options.args.iter().chain(&options.exec_argv);
         let argument_bytes: u64 = arguments.map(|argument| argument.len() as u64 + 1).sum();
         let too_long = |bytes, most| if bytes > most { Err(failed(Errno::E2BIG, "spawn", &options.code)) } else { Ok(()) };
         too_long(argument_bytes, limits.argv_bytes)?;
-        let env = if options.env.is_empty() {
+        let env = if options.env.is_empty() && options.user.is_none() {
             variables(&self.env)
         } else {
             let mut env = self.env.clone();
+            lay_over(&mut env, &user_env(options.user));
             lay_over(&mut env, &options.env);
             too_long(env_bytes(&env), limits.env_bytes)?;
             variables(&env)

@@ -115,6 +115,7 @@ pub fn start(runtime: &Runtime, code: &str, timeout: Option<u64>, dispatch: Disp
         limits: vec![],
         streams: Streams::default(),
         live: false,
+        user: None,
     };
     let process = runtime.start(options, Arc::new(TestSink(Mutex::new(sender))), dispatch).expect("start");
     (process, ends)

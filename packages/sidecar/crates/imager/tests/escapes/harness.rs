@@ -92,6 +92,7 @@ fn options(script: &Script) -> ProcessOptions {
         limits: vec![],
         streams: Streams::default(),
         live: false,
+        user: None,
     }
 }
 

@@ -41,7 +41,7 @@ fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Argument
             let stat = io::fstat(process, arguments.fd(0)?)?;
             stat.put(arguments.bytes_mut(1)?).map(|()| 0)
         }
-        FileCall::Access => view().access(&arguments.path(0)?, arguments.number(2)?).map(|()| 0),
+        FileCall::Access => process.files.view_of_real_user(&process.kernel.files).access(&arguments.path(0)?, arguments.number(2)?).map(|()| 0),
         FileCall::Mkdir => view().mkdir(&arguments.path(0)?, arguments.number(2)?).map(|()| 0),
         FileCall::Rmdir => view().rmdir(&arguments.path(0)?).map(|()| 0),
         FileCall::Unlink => view().unlink(&arguments.path(0)?).map(|()| 0),

@@ -8,7 +8,7 @@ use super::node::{Device, MAX_NAME, Type};
 use super::open::{self, APPEND, Opened};
 use super::process::ProcessFiles;
 use super::stat::Stat;
-use super::tree::{FileSystem, GUEST, User, now};
+use super::tree::{FileSystem, now};
 use super::walk::Location;
 use crate::caller::Caller;
 use crate::descriptors::{Description, HeldObject, Position, Target};
@@ -156,8 +156,8 @@ pub(crate) fn fstat(process: &Process, fd: Fd) -> Result<Stat, Errno> {
     let description = process.files.descriptors.lock().get(fd)?;
     let tree = process.kernel.files.lock();
     match &description.target {
-        Target::Stream { fd, .. } => Ok(Stat::of_stream(u64::from(*fd), GUEST, now())),
-        Target::Socket(id) => Ok(Stat::of_socket(u64::from(id.get()), GUEST, now())),
+        Target::Stream { fd, .. } => Ok(Stat::of_stream(u64::from(*fd), process.files.user().owner(), now())),
+        Target::Socket(id) => Ok(Stat::of_socket(u64::from(id.get()), process.files.user().owner(), now())),
         Target::File(ino) | Target::Device(_, ino) => Ok(Stat::of(*ino, tree.node(*ino)?)),
         Target::Directory(place) => tree.stat_of(place),
         Target::Host(file) => file.stat(),
@@ -228,19 +228,23 @@ pub(crate) fn change(process: &Process, fd: Fd, change: Change) -> Answer {
         Change::Sync => 0,
     };
     check_open(process, &tree, &description.target, operation)?;
+    let user = process.files.user();
     match (&description.target, change) {
         (Target::Lost, _) => Err(Errno::EIO),
         (Target::Stream { .. } | Target::Socket(_), Change::Sync) => Err(Errno::EINVAL),
         (Target::Stream { .. } | Target::Socket(_), _) => Ok(()),
         (Target::File(ino) | Target::Device(_, ino) | Target::Directory(Location::Memory(ino)), _) => match change {
-            Change::Mode(mode) => tree.chmod(User::Guest, *ino, mode as u32),
-            Change::Owner(user, group) => tree.chown(User::Guest, *ino, super::calls::owner(user)?, super::calls::owner(group)?),
+            Change::Mode(mode) => tree.chmod(&user, *ino, mode as u32),
+            Change::Owner(uid, gid) => tree.chown(&user, *ino, super::calls::owner(uid)?, super::calls::owner(gid)?),
             Change::Times(atime, mtime) => {
                 let meta = tree.node(*ino)?.meta;
-                tree.utimes(User::Guest, *ino, super::view::time(atime, meta.atime), super::view::time(mtime, meta.mtime))
+                tree.utimes(&user, *ino, super::view::time(atime, meta.atime), super::view::time(mtime, meta.mtime))
             }
             Change::Sync => Ok(()),
         },
+        (Target::Host(file), Change::Mode(_) | Change::Times(..)) if user.is_foreign() && !user.owns(file.stat()?.uid) => {
+            Err(Errno::EPERM)
+        }
         (Target::Host(file), Change::Mode(mode)) => file.chmod(mode as u32),
         (Target::Host(file), Change::Times(atime, mtime)) => {
             let stat = file.stat()?;

@@ -10,6 +10,7 @@
 
 use super::content::Content;
 use super::overlay::Below;
+use super::user::User;
 use crate::steps;
 use coldframe_error::Errno;
 use coldframe_ids::id;
@@ -222,6 +223,12 @@ impl Node {
             Body::Device(_) => Type::Character,
             Body::Socket => Type::Socket,
         }
+    }
+
+    /// Returns whether the owner, the group and the mode grant `user` the permission bits `wanted`.
+    pub(crate) fn allows(&self, user: &User, wanted: u32) -> bool {
+        let is_directory = matches!(self.body, Body::Directory(_) | Body::Mount(_));
+        user.may((self.meta.uid, self.meta.gid), self.meta.mode, is_directory, wanted)
     }
 
     pub(crate) fn directory(&self) -> Option<&Directory> {

@@ -2,7 +2,7 @@
 //! arrays. Next: `tree.rs`.
 
 use super::node::{Body, Device, Ino, Node, Type};
-use super::tree::{User, allows};
+use super::user::{Owner, User};
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -66,19 +66,19 @@ impl Stat {
     }
 
     /// Returns whether the owner, the group and the mode grant `user` the permission bits `wanted`.
-    pub(crate) fn allows(&self, user: User, wanted: u32) -> bool {
-        allows(user, (self.uid, self.gid), self.mode, wanted)
+    pub(crate) fn allows(&self, user: &User, wanted: u32) -> bool {
+        user.may((self.uid, self.gid), self.mode, self.kind == Type::Directory, wanted)
     }
 
     /// Returns the attributes of a standard stream, which is a pipe.
-    pub(crate) fn of_stream(fd: u64, uid: u32, at: i64) -> Self {
+    pub(crate) fn of_stream(fd: u64, owner: Owner, at: i64) -> Self {
         Self {
             dev: DEVICE + 0xffff,
             kind: Type::Pipe,
             mode: 0o600,
             links: 1,
-            uid,
-            gid: uid,
+            uid: owner.uid,
+            gid: owner.gid,
             rdev: 0,
             ino: fd + 1,
             size: 0,
@@ -91,8 +91,8 @@ impl Stat {
     }
 
     /// Returns the attributes of a socket or of one end of a pipe.
-    pub(crate) fn of_socket(id: u64, uid: u32, at: i64) -> Self {
-        Self { dev: DEVICE + 0xfffe, kind: Type::Socket, mode: 0o777, ..Self::of_stream(id, uid, at) }
+    pub(crate) fn of_socket(id: u64, owner: Owner, at: i64) -> Self {
+        Self { dev: DEVICE + 0xfffe, kind: Type::Socket, mode: 0o777, ..Self::of_stream(id, owner, at) }
     }
 
     /// Writes Node's array: dev, mode, nlink, uid, gid, rdev, blksize, ino, size, blocks, and four

@@ -9,6 +9,7 @@
 //! kernel with its parent. Programs can see and signal the programs of their own runtime, and wait
 //! for their children. Programs of other runtimes are not visible. Next: `table.rs`.
 
+mod credentials;
 mod look;
 mod resolve;
 mod signals;
@@ -21,6 +22,7 @@ mod table;
 mod tests;
 mod waiting;
 
+pub use credentials::Credentials;
 pub(crate) use resolve::MAGIC;
 pub use resolve::{Command, DEFAULT_PATH, ProgramKind};
 pub(crate) use signals::{SignalState as SignalsSnapshot, Signals};
@@ -184,6 +186,12 @@ impl Processes {
             let targets = state.table.targets(caller.pid(), number)?;
             targets.iter().filter_map(|pid| state.programs.get(pid).and_then(Weak::upgrade)).collect()
         };
+        let own = caller.process().files.credentials();
+        let had_targets = !programs.is_empty();
+        programs.retain(|program| own.may_signal(&program.process().files.credentials()));
+        if had_targets && programs.is_empty() {
+            return Err(Errno::EPERM);
+        }
         let mut last_denied = None;
         programs.retain(|program| {
             signals::check_send(caller, program.pid(), signal).map_err(|denied| last_denied = Some(denied)).is_ok()
@@ -224,6 +232,15 @@ pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut
         }
         ProcessCall::Watch => watch(&**program, arguments.bytes(0)?),
         ProcessCall::MayRun => process.view().executable(&arguments.path(0)?).map(|_head| 0),
+        ProcessCall::GetIds => credentials::put(&process.files.credentials(), arguments.bytes_mut(0)?),
+        ProcessCall::SetId => {
+            let (which, id) = (arguments.int(0), arguments.number(1)?);
+            process.files.change_credentials(|own| own.set(which, id)).map(|()| 0)
+        }
+        ProcessCall::SetGroups => {
+            let list = credentials::numbers(arguments.bytes(0)?)?;
+            process.files.change_credentials(|own| own.set_groups(&list)).map(|()| 0)
+        }
         ProcessCall::Reap => {
             let reaped = processes.0.lock().table.reap(program.pid(), Pid::new(arguments.number(0)?));
             reaped.map(|status| i64::from(status.number()))

@@ -33,7 +33,9 @@ pub struct Child {
 pub fn find(process: &Process, file: &str, argv: Vec<Text>, env: Variables) -> Result<Command, Errno> {
     // The embedder chose the command, so permissions do not apply.
     let view = View { permissions: None, ..process.view() };
-    resolve(&view, file.as_bytes(), argv, env)
+    let command = resolve(&view, file.as_bytes(), argv, env)?;
+    process.files.start_program(command.raises);
+    Ok(command)
 }
 
 /// Starts a child as a `spawn` call requests. Returns the child's pid. Fails with `EAGAIN` if the
@@ -58,8 +60,10 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
     // resolved.
     let (files, cwd) = parent.files.child(&kernel.files, cwd, Descriptors::inherited(Vec::new(), kernel.descriptors()))?;
     let began = (|| {
+        files.change_credentials(|own| own.become_user(spec.uid, spec.gid))?;
         let view = files.view(&kernel.files);
         let command = resolve(&view, &spec.file, spec.argv, spec.env)?;
+        files.start_program(command.raises);
         let slots = slots(parent, &spec.stdio)?;
         match kernel.processes.enter_child(program.pid(), spec.detached) {
             Ok(pid) => Ok((pid, command, slots)),

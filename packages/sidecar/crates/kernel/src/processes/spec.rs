@@ -29,10 +29,17 @@ pub(super) enum Stdio {
     Inherit(Fd),
 }
 
+const DETACHED: u32 = 1;
+const HAS_UID: u32 = 0x10;
+const HAS_GID: u32 = 0x20;
+
 /// The decoded request of a `spawn` call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Spec {
     pub(super) detached: bool,
+    /// The user and the group of the child. `None` means the caller's ids.
+    pub(super) uid: Option<u32>,
+    pub(super) gid: Option<u32>,
     pub(super) file: Vec<u8>,
     pub(super) cwd: Vec<u8>,
     pub(super) argv: Vec<Text>,
@@ -98,6 +105,8 @@ impl Spec {
     pub(super) fn read(words: &[u8], texts: &[u8], most: SpecLimits) -> Result<Self, Errno> {
         let mut words = Reader(words);
         let (flags, argc, envc, stdio_count) = (words.number()?, words.number()?, words.number()?, words.number()?);
+        let uid = if flags & HAS_UID != 0 { Some(words.number()?) } else { None };
+        let gid = if flags & HAS_GID != 0 { Some(words.number()?) } else { None };
         if stdio_count as usize > most.descriptors {
             return Err(Errno::EMFILE);
         }
@@ -119,11 +128,11 @@ impl Spec {
         let mut texts = Texts::of(rest);
         let argv = texts.texts(argc, most.argv_bytes, Some)?;
         let env = texts.texts(envc, most.env_bytes, |text| text.split_once('='))?;
-        if !words.0.is_empty() || texts.at != texts.buffer.len() || flags > 1 {
+        if !words.0.is_empty() || texts.at != texts.buffer.len() || flags & !(DETACHED | HAS_UID | HAS_GID) != 0 {
             return Err(Errno::EINVAL);
         }
         let buffer = texts.buffer.len();
-        Ok(Self { detached: flags & 1 != 0, file: file.to_vec(), cwd: cwd.to_vec(), argv, env, stdio, buffer })
+        Ok(Self { detached: flags & DETACHED != 0, uid, gid, file: file.to_vec(), cwd: cwd.to_vec(), argv, env, stdio, buffer })
     }
 
     /// Returns the kernel memory of the texts in bytes. The kernel keeps the texts while the child
@@ -173,6 +182,16 @@ mod tests {
         assert_eq!(read(&[0, 0, 0, 1], &["f", ""], &[(2, 0)]), Err(Errno::EINVAL));
         assert_eq!(read(&[0, 0, 0, 0], &["f", "", "more"], &[]), Err(Errno::EINVAL));
         assert_eq!(Spec::read(&[0; 16], b"no end", most(8)), Err(Errno::EINVAL));
+        assert_eq!(read(&[2, 0, 0, 0], &["f", ""], &[]), Err(Errno::EINVAL));
+        assert_eq!(read(&[HAS_UID, 0, 0, 0], &["f", ""], &[]), Err(Errno::EINVAL), "no number of a user");
+    }
+
+    #[test]
+    fn reads_the_user_and_the_group_of_a_child() {
+        let spec = read(&[HAS_UID | HAS_GID, 0, 0, 0, 5, 6], &["f", ""], &[]).expect("well formed");
+        assert_eq!((spec.detached, spec.uid, spec.gid), (false, Some(5), Some(6)));
+        let spec = read(&[HAS_GID | DETACHED, 0, 0, 0, 6], &["f", ""], &[]).expect("well formed");
+        assert_eq!((spec.detached, spec.uid, spec.gid), (true, None, Some(6)));
     }
 
     proptest! {

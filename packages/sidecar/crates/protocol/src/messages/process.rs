@@ -3,7 +3,7 @@
 use coldframe_ids::{Pid, RuntimeId};
 use serde::{Deserialize, Serialize};
 
-use super::{Empty, Failure};
+use super::{Empty, Failure, Owner};
 use crate::declare::{events, requests};
 use crate::maps::{Numbers, Pairs};
 
@@ -94,6 +94,9 @@ pub struct ProcessStart<'a> {
     /// Whether `started` is sent and the standard input stays open for `process.write`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<bool>,
+    /// The user of the program. Default: the user `user`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<Owner>,
 }
 
 /// Nanoseconds spent in each step of a start and in the run of the program.

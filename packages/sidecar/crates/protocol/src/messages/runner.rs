@@ -3,7 +3,7 @@
 use coldframe_ids::{Pid, RunnerId, RuntimeId};
 use serde::{Deserialize, Serialize};
 
-use super::{Empty, Outcome, Stream, Timings};
+use super::{Empty, Outcome, Owner, Stream, Timings};
 use crate::declare::requests;
 use crate::maps::{Numbers, Pairs};
 
@@ -34,6 +34,9 @@ pub struct RunnerCreate<'a> {
     /// Limits that the runner has instead of the runtime's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Numbers<'a>>,
+    /// The user of the runner. Default: the user `user`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<Owner>,
 }
 
 /// The reply to `runner.create`.

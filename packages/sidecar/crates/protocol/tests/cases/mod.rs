@@ -98,7 +98,7 @@ pub fn all() -> Vec<Case> {
         RunnerCreate,
         5,
         RunnerCreate,
-        RunnerCreate { runtime: runtime(1), env: None, cwd: None, limits: None }
+        RunnerCreate { runtime: runtime(1), env: None, cwd: None, limits: None, user: None }
     );
     sdk!(all, "runner-create-everything", RunnerCreate, 5, RunnerCreate, {
         RunnerCreate {
@@ -106,6 +106,7 @@ pub fn all() -> Vec<Case> {
             env: Some(Pairs(vec![("MODE", "resident")])),
             cwd: Some("/"),
             limits: Some(Numbers(vec![("cpuMs", 50)])),
+            user: Some(Owner { uid: 0, gid: 0 }),
         }
     });
     sdk!(
@@ -147,7 +148,7 @@ pub fn all() -> Vec<Case> {
         FileWrite,
         9,
         FileWrite,
-        FileWrite { runtime: runtime(1), path, data: BYTES, append: None, mode: Some(0o755) }
+        FileWrite { runtime: runtime(1), path, data: BYTES, append: None, mode: Some(0o755), owner: Some(Owner { uid: 0, gid: 0 }) }
     );
     sdk!(
         all,
@@ -155,12 +156,12 @@ pub fn all() -> Vec<Case> {
         FileWrite,
         9,
         FileWrite,
-        FileWrite { runtime: runtime(1), path, data: b"", append: Some(true), mode: None }
+        FileWrite { runtime: runtime(1), path, data: b"", append: Some(true), mode: None, owner: None }
     );
     sdk!(all, "file-list", FileList, 9, FileList, FileList { runtime: runtime(1), path: "/" });
     sdk!(all, "file-stat", FileStat, 9, FileStat, FileStat { runtime: runtime(1), path, follow: Some(false) });
-    sdk!(all, "file-mkdir", FileMkdir, 9, FileTree, FileTree { runtime: runtime(1), path, recursive: Some(true) });
-    sdk!(all, "file-remove", FileRemove, 9, FileTree, FileTree { runtime: runtime(1), path, recursive: None });
+    sdk!(all, "file-mkdir", FileMkdir, 9, FileTree, FileTree { runtime: runtime(1), path, recursive: Some(true), owner: Some(Owner { uid: 7, gid: 8 }) });
+    sdk!(all, "file-remove", FileRemove, 9, FileTree, FileTree { runtime: runtime(1), path, recursive: None, owner: None });
     sdk!(all, "process-write", ProcessWrite, 10, ProcessWrite, {
         ProcessWrite { runtime: runtime(1), pid: Pid::new(2), data: BYTES, end: Some(true) }
     });
@@ -183,7 +184,7 @@ pub fn all() -> Vec<Case> {
         FileOpen,
         9,
         FileOpen,
-        FileOpen { runtime: runtime(1), path, r#for: Purpose::Write, mode: Some(0o600) }
+        FileOpen { runtime: runtime(1), path, r#for: Purpose::Write, mode: Some(0o600), owner: None, keep_owners: None }
     );
     sdk!(
         all,
@@ -191,7 +192,7 @@ pub fn all() -> Vec<Case> {
         FileOpen,
         9,
         FileOpen,
-        FileOpen { runtime: runtime(1), path: "/", r#for: Purpose::Export, mode: None }
+        FileOpen { runtime: runtime(1), path: "/", r#for: Purpose::Export, mode: None, owner: None, keep_owners: None }
     );
     sdk!(all, "file-close", FileClose, 9, FileClose, FileClose { runtime: runtime(1), handle: HandleId::new(2), discard: None });
     sdk!(
@@ -218,12 +219,13 @@ pub fn all() -> Vec<Case> {
         FilePush,
         FilePush { runtime: runtime(1), handle: HandleId::new(2), offset: None, data: BYTES }
     );
-    sdk!(all, "file-watch", FileWatch, 9, FileWatch, FileWatch { runtime: runtime(1), path, recursive: Some(true) });
+    sdk!(all, "file-watch", FileWatch, 9, FileWatch, FileWatch { runtime: runtime(1), path, recursive: Some(true), typed: Some(true) });
+    sdk!(all, "file-drain", FileDrain, 9, FileDrain, FileDrain { runtime: runtime(1), handle: HandleId::new(5) });
     sdk!(all, "file-changes", FileChanges, 9, FileChanges, FileChanges { runtime: runtime(1), handle: HandleId::new(3) });
     sdk!(all, "file-set", FileSet, 9, FileSet, {
-        FileSet { runtime: runtime(1), path, mode: Some(0o644), atime_us: Some(-1), mtime_us: Some(1 << 50), follow: Some(false) }
+        FileSet { runtime: runtime(1), path, mode: Some(0o644), atime_us: Some(-1), mtime_us: Some(1 << 50), owner: Some(Owner { uid: 0, gid: 1_000 }), follow: Some(false) }
     });
-    sdk!(all, "file-link", FileLink, 9, FileLink, FileLink { runtime: runtime(1), path, target: "../ä", hard: None });
+    sdk!(all, "file-link", FileLink, 9, FileLink, FileLink { runtime: runtime(1), path, target: "../ä", hard: None, owner: None });
     sdk!(all, "file-readlink", FileReadlink, 9, FileReadlink, FileReadlink { runtime: runtime(1), path });
     sdk!(all, "runtime-create-permissions", RuntimeCreate, 2, RuntimeCreate, {
         RuntimeCreate { permissions: Some(policy()), ..RuntimeCreate::default() }
@@ -435,7 +437,7 @@ pub fn all() -> Vec<Case> {
     reply!(all, "reply-file-pull", FilePull, 9, FileData, FileData { data: b"", size: 0 });
     reply!(all, "reply-file-changes", FileChanges, 9, ChangeList, {
         let types = vec![ChangeType::Rename, ChangeType::Change];
-        ChangeList { names: vec!["a/ß", ""], types, overflow: true, ended: false }
+        ChangeList { names: vec!["a/ß", ""], types, targets: Some(vec!["b", ""]), overflow: true, ended: false }
     });
     reply!(all, "reply-file-readlink", FileReadlink, 9, LinkTarget, LinkTarget { target: "../ä" });
     reply!(all, "reply-file-list", FileList, 9, FileNames, {

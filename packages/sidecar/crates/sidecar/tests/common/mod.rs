@@ -253,6 +253,7 @@ pub fn program(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
         limits: None,
         stream,
         live: None,
+        user: None,
     }
 }
 

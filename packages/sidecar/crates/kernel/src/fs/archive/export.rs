@@ -9,6 +9,7 @@
 use super::super::node::Type;
 use super::super::open::{self, Opened, PIECE};
 use super::super::stat::{DEVICE, Stat};
+use super::super::user::Owner;
 use super::super::view::View;
 use super::super::walk::{Location, join};
 use super::header::{self, Entry};
@@ -131,7 +132,7 @@ impl Export {
             path,
             link,
             mode: stat.mode & PERMISSIONS,
-            owner: (stat.uid, stat.gid),
+            owner: Owner { uid: stat.uid, gid: stat.gid },
             mtime: stat.mtime,
             size,
             real_size: None,
@@ -183,7 +184,7 @@ impl Export {
             path: name,
             link: b"",
             mode: stat.mode & PERMISSIONS,
-            owner: (stat.uid, stat.gid),
+            owner: Owner { uid: stat.uid, gid: stat.gid },
             mtime: stat.mtime,
             size: stored,
             real_size: (!list.is_empty()).then_some(size),

@@ -13,6 +13,8 @@ pub(super) struct Records {
     pub(super) size: Option<u64>,
     /// The time of the last change, in nanoseconds since 1970.
     pub(super) mtime: Option<i64>,
+    pub(super) uid: Option<u64>,
+    pub(super) gid: Option<u64>,
     pub(super) sparse: SparseRecords,
 }
 
@@ -59,6 +61,8 @@ impl Records {
             b"linkpath" => self.link = Some(value.to_vec()).filter(|value| !value.is_empty()),
             b"size" => self.size = Some(number(value)?),
             b"mtime" => self.mtime = Some(time(value)?),
+            b"uid" => self.uid = Some(number(value)?),
+            b"gid" => self.gid = Some(number(value)?),
             b"GNU.sparse.major" => sparse.major = Some(number(value)?),
             b"GNU.sparse.minor" => sparse.minor = Some(number(value)?),
             b"GNU.sparse.name" => sparse.name = Some(value.to_vec()),

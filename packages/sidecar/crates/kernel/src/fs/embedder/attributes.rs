@@ -1,6 +1,7 @@
-//! The embedder's changes of modes, times and links. An error has the name of the failed call and
+//! The embedder's changes of modes, owners, times and links. An error has the name of the failed call and
 //! the path. Next: `handles.rs`.
 
+use super::super::user::Owner;
 use super::{EmbedderFiles, PERMISSIONS};
 use crate::arguments::MAX_PATH;
 use coldframe_error::Errno;
@@ -13,6 +14,11 @@ impl EmbedderFiles<'_> {
     /// Sets the permission bits of a file, without the set-id bits.
     pub fn chmod(&self, path: &str, mode: u32, follow: bool) -> Result<(), Error> {
         self.explained("chmod", path, |path| self.view.chmod(path, mode & PERMISSIONS, follow))
+    }
+
+    /// Sets the owner and the group of a file.
+    pub fn chown(&self, path: &str, owner: Owner, follow: bool) -> Result<(), Error> {
+        self.explained("chown", path, |path| self.view.chown(path, Some(owner.uid), Some(owner.gid), follow))
     }
 
     /// Sets times in nanoseconds since 1970. `None` leaves a time unchanged.
