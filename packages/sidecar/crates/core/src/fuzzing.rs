@@ -158,6 +158,7 @@ fn runner() -> ProcessOptions {
         streams: Streams::default(),
         live: false,
         user: None,
+        terminal: None,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_kernel::usage::WarningListener;
-use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, Owner, PermissionPolicy};
+use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, Owner, PermissionPolicy, WindowSize};
 use coldframe_vm::abi::Place;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -149,6 +149,8 @@ pub struct ProcessOptions {
     /// The user of the process. `None` means the user `user`. A user of the login table also changes
     /// `HOME`, `LOGNAME` and `USER`, unless `env` has them.
     pub user: Option<Owner>,
+    /// The size of the terminal that the descriptors 0, 1 and 2 are. `None` means no terminal.
+    pub terminal: Option<WindowSize>,
 }
 
 /// The thread of a process's first steps.

@@ -252,6 +252,7 @@ impl Embedded {
             stream: None,
             live: None,
             user: None,
+            terminal: None,
         };
         self.run_program(env, id, ProcessRequest::ProcessStart(start))
     }

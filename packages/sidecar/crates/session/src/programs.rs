@@ -30,6 +30,10 @@ impl Session {
                 runtime.processes().signal(signal.pid, signal.signal)?;
                 Ok(reply.done())
             }),
+            ProcessRequest::ProcessResize(resize) => self.at_once(id, resize.runtime, |runtime, reply| {
+                runtime.processes().resize(resize.pid, convert::size(resize.size))?;
+                Ok(reply.done())
+            }),
             ProcessRequest::ProcessList(list) => {
                 let list_all = |runtime: &Runtime, reply| Ok(table(reply, &runtime.processes()));
                 if self.runtimes.get(list.runtime).is_some_and(|live| live.calls.are_under_way()) {
@@ -75,6 +79,7 @@ impl Session {
             streams: convert::streams(start.stream),
             live,
             user: start.user.map(convert::owner),
+            terminal: start.terminal.map(convert::size),
         };
         let context = ErrorContext::runtime(start.runtime);
         let replies = self.replies.clone();

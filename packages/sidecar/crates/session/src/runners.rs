@@ -70,6 +70,7 @@ impl Session {
             streams: Streams::default(),
             live: false,
             user: create.user.map(convert::owner),
+            terminal: None,
         };
         let context = ErrorContext::runner_in(runtime_id, runner);
         let replies = self.replies.clone();

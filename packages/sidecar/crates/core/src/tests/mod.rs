@@ -59,6 +59,7 @@ pub(super) fn exec(code: &str) -> ProcessOptions {
         streams: Streams::default(),
         live: false,
         user: None,
+        terminal: None,
     }
 }
 

@@ -20,6 +20,7 @@ use std::sync::{Arc, LazyLock};
 const DIRECTORIES: &[(&str, u32, u32)] = &[
     ("/bin", 0o755, 0),
     ("/dev", 0o755, 0),
+    ("/dev/pts", 0o755, 0),
     ("/dev/shm", 0o1777, 0),
     ("/etc", 0o755, 0),
     ("/home", 0o755, 0),
@@ -71,6 +72,7 @@ const DEVICES: &[(&str, Device)] = &[
     ("/dev/random", Device::Random),
     ("/dev/urandom", Device::Random),
     ("/dev/tty", Device::Tty),
+    ("/dev/ptmx", Device::TerminalMaker),
 ];
 
 const LINKS: &[(&str, &str)] = &[

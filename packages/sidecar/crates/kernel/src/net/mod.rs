@@ -24,10 +24,14 @@ mod members;
 mod names;
 mod network;
 mod outside;
+mod posted_signals;
 mod snapshot;
 mod socket;
 mod sockets;
 mod stream;
+mod terminal_calls;
+mod terminal_output;
+mod terminals;
 mod turn;
 
 #[cfg(test)]
@@ -41,4 +45,6 @@ pub(crate) use outside::testing::{FakeOutside, FlowRules};
 pub(crate) use snapshot::SocketsSnapshot;
 pub use socket::{IN, OUT};
 pub(crate) use sockets::SocketKind;
+pub(crate) use posted_signals::{PostedSignal, Recipient};
 pub use sockets::Sockets;
+pub(crate) use terminal_calls::terminal_call;

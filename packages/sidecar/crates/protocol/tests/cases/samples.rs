@@ -29,6 +29,7 @@ pub(super) fn everything() -> ProcessStart<'static> {
         stream: Some(Stream { stdout: Some(true), stderr: Some(false) }),
         live: Some(true),
         user: Some(Owner { uid: 0, gid: 0 }),
+        terminal: Some(TerminalSize { columns: 80, rows: 24 }),
     }
 }
 
@@ -48,6 +49,7 @@ pub(super) fn least(code: &'static str) -> ProcessStart<'static> {
         stream,
         live: None,
         user: None,
+        terminal: None,
     }
 }
 
