@@ -103,6 +103,9 @@ module.exports = {
     waitForWatched: 0x409,
     reap: 0x40a,
     mayRun: 0x40b,
+    getIds: 0x420,
+    setId: 0x421,
+    setGroups: 0x422,
   },
   clocks: {
     zoneOffset: 0x500,

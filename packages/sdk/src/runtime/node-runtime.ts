@@ -288,7 +288,7 @@ export class NodeRuntime implements AsyncDisposable {
    */
   watch(path: string, options: Files.WatchOptions & { typed: true }): Types.FileWatch<Types.FileEvent>;
   watch(path: string, options?: Files.WatchOptions): Types.FileWatch<Types.FileChange>;
-  watch(path: string, options: Files.WatchOptions = {}): Types.FileWatch<Types.FileChange> {
+  watch(path: string, options: Files.WatchOptions = {}): Types.FileWatch<Types.FileChange | Types.FileEvent> {
     return this.#parts.files.watch(path, options);
   }
 

@@ -94,6 +94,14 @@ export interface SidecarResources {
   bufferedBytes: number;
 }
 
+/** A user and a group. */
+export interface Owner {
+  /** The number of the user. 0 is `root`, and 1000 is `user`. */
+  uid: number;
+  /** The number of the group. */
+  gid: number;
+}
+
 /** `file.read`. */
 export interface FileRead {
   /** The runtime. */
@@ -118,6 +126,11 @@ export interface FileWrite {
   append?: boolean | undefined;
   /** The mode of a file that is created. */
   mode?: number | undefined;
+  /**
+   * The owner of the file and of directories that are created. Default: the user `user` for new
+   * files.
+   */
+  owner?: Owner | undefined;
 }
 
 /** `file.list`. */
@@ -149,6 +162,8 @@ export interface FileTree {
    * is removed with its content.
    */
   recursive?: boolean | undefined;
+  /** The owner of files that are created. Default: the user `user`. */
+  owner?: Owner | undefined;
 }
 
 /** `file.rename`. */
@@ -225,6 +240,13 @@ export interface FileOpen {
   for: Purpose;
   /** The mode of a file that is created. */
   mode?: number | undefined;
+  /**
+   * The owner of the file and of directories that are created. Default: the user `user` for new
+   * files.
+   */
+  owner?: Owner | undefined;
+  /** For `import`: whether each file has the owner in the archive. Default false. */
+  keepOwners?: boolean | undefined;
 }
 
 /** The reply to `file.open` and `file.watch`. */
@@ -279,6 +301,11 @@ export interface FileWatch {
   path: string;
   /** Whether all files and directories below a directory are also watched. */
   recursive?: boolean | undefined;
+  /**
+   * Whether the watch reports `create`, `write`, `remove`, `rename` and `chmod`. Default false:
+   * `rename` and `change`.
+   */
+  typed?: boolean | undefined;
 }
 
 /** `file.changes`. */
@@ -289,15 +316,25 @@ export interface FileChanges {
   handle: HandleId;
 }
 
-/** The kind of a change. */
-export type ChangeType = 'rename' | 'change';
+/** `file.drain`. */
+export interface FileDrain {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The watch. */
+  handle: HandleId;
+}
 
-/** The reply to `file.changes`: two lists of one length, oldest change first. */
+/** The kind of a change. */
+export type ChangeType = 'rename' | 'change' | 'create' | 'remove' | 'write' | 'chmod';
+
+/** The reply to `file.changes` and `file.drain`: lists of one length, oldest change first. */
 export interface ChangeList {
   /** Paths relative to the watched directory. The path of the watched file itself is empty. */
   names: string[];
   /** The kind of each change. */
   types: ChangeType[];
+  /** The new path of each moved file, or an empty text. Omitted if all texts are empty. */
+  targets?: string[] | undefined;
   /** Whether changes were dropped because the queue of the watch was full. */
   overflow: boolean;
   /** Whether the watch was closed. */
@@ -316,6 +353,8 @@ export interface FileSet {
   atimeUs?: number | undefined;
   /** The time of the last change of the content, in microseconds since 1970. */
   mtimeUs?: number | undefined;
+  /** The new owner. */
+  owner?: Owner | undefined;
   /** Whether a symbolic link is followed. Default true. */
   follow?: boolean | undefined;
 }
@@ -330,6 +369,8 @@ export interface FileLink {
   target: string;
   /** Whether the link is a hard link. */
   hard?: boolean | undefined;
+  /** The owner of files that are created. Default: the user `user`. */
+  owner?: Owner | undefined;
 }
 
 /** `file.readlink`. */
@@ -1044,6 +1085,8 @@ export interface ProcessStart {
   stream?: Stream | undefined;
   /** Whether `started` is sent and the standard input stays open for `process.write`. */
   live?: boolean | undefined;
+  /** The user of the program. Default: the user `user`. */
+  user?: Owner | undefined;
 }
 
 /** Nanoseconds spent in each step of a start and in the run of the program. */
@@ -1163,6 +1206,8 @@ export interface RunnerCreate {
   cwd?: string | undefined;
   /** Limits that the runner has instead of the runtime's. */
   limits?: Readonly<Record<string, number>> | undefined;
+  /** The user of the runner. Default: the user `user`. */
+  user?: Owner | undefined;
 }
 
 /** The reply to `runner.create`. */
