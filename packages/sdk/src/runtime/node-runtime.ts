@@ -229,11 +229,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.mkdir(path, options);
   }
 
-  /**
-   * Makes a directory whose name is `prefix` and random characters. Makes missing parents. Returns
-   * the path.
-   * @throws as `mkdir()`
-   */
+  /** Makes a directory named by `prefix` and random letters; returns it. @throws as `mkdir()` */
   mkdtemp(prefix = '/tmp/'): Promise<string> {
     return this.#parts.files.mkdtemp(prefix);
   }
@@ -252,10 +248,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.rename(from, to);
   }
 
-  /**
-   * Makes a symbolic link at `path`. `target` is a guest path or a path relative to the link.
-   * @throws a code such as `EEXIST`; otherwise as `writeFile()`
-   */
+  /** Makes a symbolic link to a path, absolute or relative to the link. @throws as `mkdir()` */
   symlink(target: string, path: string): Promise<void> {
     return this.#parts.files.symlink(target, path);
   }
@@ -273,6 +266,11 @@ export class NodeRuntime implements AsyncDisposable {
   /** Sets the owner and the group of a file. Follows links. @throws as `stat()` */
   chown(path: string, owner: Types.Owner): Promise<void> {
     return this.#parts.files.chown(path, owner);
+  }
+
+  /** The user attributes of files, as Linux's extended attributes. */
+  get xattrs(): Types.UserAttributes {
+    return this.#parts.files.xattrs;
   }
 
   /** Sets the times of a file: Dates, or milliseconds since 1970. @throws as `stat()` */

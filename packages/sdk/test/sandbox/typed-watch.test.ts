@@ -7,7 +7,8 @@ import { describe, expect, test } from 'vitest';
 import type { FileEvent } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 
-const short = (events: FileEvent[]) => events.map(({ type, path, to }) => [type, path, ...(to === undefined ? [] : [to])].join(' '));
+const short = (events: FileEvent[]) =>
+  events.map(({ type, path, to }) => [type, path, ...(to === undefined ? [] : [to])].join(' '));
 
 describe.each(MODES)('$name', (mode) => {
   test('reports the kind of each change of the app, and both names of a rename', () =>

@@ -132,7 +132,7 @@ impl Embedder {
     fn occupied_runtime(&mut self) -> (Runtime, String) {
         self.ask(Kind::RuntimeCreate, &RuntimeCreate::default());
         self.ask(Kind::RunnerCreate, &RunnerCreate { runtime: RUNTIME, env: None, cwd: None, limits: None, user: None });
-        let take = SnapshotTake { runtime: RUNTIME, name: None, labels: None, timeout_ms: None, disk: None };
+        let take = SnapshotTake { runtime: RUNTIME, name: None, labels: None, timeout_ms: None, disk: None, memory: None };
         let taken = self.ask(Kind::SnapshotTake, &take);
         let entry: SnapshotEntry<'_> = reader::read(&taken).unwrap();
         (self.session.runtimes.get(RUNTIME).unwrap().runtime.clone(), entry.id.to_owned())
@@ -230,7 +230,21 @@ fn no_message_waits(name: &str, job_thread: JobThread) {
 fn start(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
     let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
     let (limits, live) = (None, None);
-    ProcessStart { runtime, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, limits, stream, live, user: None }
+    ProcessStart {
+        runtime,
+        mode: Mode::Exec,
+        code,
+        args,
+        exec_argv,
+        env,
+        cwd,
+        stdin,
+        timeout_ms,
+        limits,
+        stream,
+        live,
+        user: None,
+    }
 }
 
 #[test]

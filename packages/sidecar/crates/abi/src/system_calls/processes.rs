@@ -5,16 +5,15 @@ use super::system_calls;
 system_calls! {
     /// A call about processes and signals.
     ProcessCall, blocks: false {
-        /// Starts a child. `words` are u32: flags (1 = detached, 0x10 = with a
-        /// user, 0x20 = with a group), the counts of arguments, of variables and of descriptors, the
-        /// user, the group, then a kind and a number for each descriptor. Kind 0
-        /// passes no descriptor, or `/dev/null` as one of the first three. Kind 1 passes the
-        /// caller's descriptor of that number. `texts` has a NUL behind each text: file, directory
-        /// (empty: the caller's), arguments, variables. Fails with `E2BIG` above the limits
-        /// `argvBytes` and `envBytes`. Fails with `EAGAIN` if the runtime has too many processes,
-        /// and with `ENOMEM` above a memory limit. Fails with `ENOENT`, `EACCES`, `ENOEXEC` and
-        /// `ELOOP` as Linux's `execve` does. Fails with `EPERM` if the caller may not have the user or
-        /// the group.
+        /// Starts a child. `words` are u32: flags, the counts of arguments, of variables and of
+        /// descriptors, the user, the group, then a kind and a number for each descriptor. The
+        /// flags are 1 detached, 0x10 with a user, 0x20 with a group. Kind 0 passes no descriptor,
+        /// or `/dev/null` as one of the first three. Kind 1 passes the caller's descriptor of that
+        /// number. `texts` has a NUL behind each text: file, directory (empty: the caller's),
+        /// arguments, variables. Fails with `E2BIG` above the limits `argvBytes` and `envBytes`.
+        /// Fails with `EAGAIN` if the runtime has too many processes, and with `ENOMEM` above a
+        /// memory limit. Fails with `ENOENT`, `EACCES`, `ENOEXEC` and `ELOOP` as Linux's `execve`
+        /// does. Fails with `EPERM` if the caller may not have the user or the group.
         Spawn(words: Bytes, texts: Bytes) = 0x400 => Value("the child's pid");
         /// Waits for a child's end, and reaps the child. Fails with `ECHILD` if `pid` is not a
         /// child of the caller.

@@ -41,6 +41,7 @@ mod snapshot;
 mod stat;
 mod tree;
 mod user;
+mod user_attributes;
 mod view;
 mod walk;
 mod watch;
