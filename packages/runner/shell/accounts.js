@@ -1,4 +1,4 @@
-// The users and groups of /etc/passwd and /etc/group. Next: commands/identity.js and
+// The users and groups in the files passwd and group. Next: commands/identity.js and
 // commands/switch-user.js, which use the names.
 
 import fs from 'node:fs';

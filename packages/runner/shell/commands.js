@@ -11,6 +11,7 @@ import { chgrp, chown, groups, id, logname, whoami } from './commands/identity.j
 import { arch, df, free, getent, install, uptime } from './commands/machine.js';
 import { killall, pgrep, pidof, pkill } from './commands/processes.js';
 import { clear, stty, tput, tty } from './commands/terminal.js';
+import { getfattr, setfattr } from './commands/user-attributes.js';
 import { ls } from './ls.js';
 import { echo, printf } from './printf.js';
 import { passHead, readHead } from './programs.js';
@@ -130,8 +131,24 @@ export const own = [
   ['sync', () => ok()],
   ['printf', (args, context) => printf(args, context.origCommand)],
   ['echo', (args, context) => echo(args, context.origCommand)],
-  ...Object.entries({ arch, chgrp, chown, clear, cmp, df, free, getent, groups, hexdump, id, install, killall, logname }),
-  ...Object.entries({ pgrep, pidof, pkill, shuf, stty, tput, truncate, tty, uptime, whoami, xxd }),
+  ...Object.entries({
+    arch,
+    chgrp,
+    chown,
+    clear,
+    cmp,
+    df,
+    free,
+    getent,
+    getfattr,
+    groups,
+    hexdump,
+    id,
+    install,
+    killall,
+    logname,
+  }),
+  ...Object.entries({ pgrep, pidof, pkill, setfattr, shuf, stty, tput, truncate, tty, uptime, whoami, xxd }),
 ].map(([name, run]) =>
   defineCommand(name, async (args, context) =>
     args[0] === '--help' && context.origCommand === undefined ? usage(name) : run(args, context),

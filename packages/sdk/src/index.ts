@@ -4,6 +4,7 @@ export type { BindingErrorCode, BindingFacts, ErrorCode, ErrorFacts, FailureCode
 export { ColdframeError, type ColdframeErrorOf, type ErrorJson, type Failure, isColdframeError } from './errors/error.js';
 export { createMemoryFileSystem, type MemoryFileSystemOptions } from './file-systems/memory.js';
 export type { DirectoryEntry, FileStatus } from './files/contents.js';
+export type { UserAttributes } from './files/user-attributes.js';
 export type { FileChange, FileEvent, FileWatch } from './files/watch.js';
 export { createGateway, type Gateway } from './gateway/gateway.js';
 export type { ExposedPort } from './network/exposed-port.js';
@@ -30,7 +31,6 @@ export type {
 } from './options/files.js';
 export type { GatewayOptions, GatewayRuntime } from './options/gateway.js';
 export type { IdleOptions } from './options/idle.js';
-export type { Owner, OwnerIds } from './options/owner.js';
 export type { LimitName, Limits, LimitWarning, LimitWarningListener, ProgramLimits } from './options/limits.js';
 export type { Mount } from './options/mounts.js';
 export type {
@@ -53,6 +53,7 @@ export type {
   NetworkUpdateOptions,
   RequestHandler,
 } from './options/outside.js';
+export type { Owner, OwnerIds } from './options/owner.js';
 export type {
   FsPermissionRule,
   PatternPermissionRule,

@@ -1,4 +1,4 @@
-// The users and groups of the runtime: the lines of /etc/passwd and /etc/group, and the ids of this
+// The users and groups of the runtime: the lines of the files passwd and group, and the ids of this
 // process. The kernel knows only numbers. If the policy denies a file, the names of the base tree
 // apply. Next: ../internal-bindings/credentials.js and ../internal-bindings/os.js.
 'use strict';
@@ -29,7 +29,9 @@ function lines(path, otherwise) {
 
 // Returns the entry of a user by name or number: { name, uid, gid, home, shell }, or undefined.
 function userOf(who) {
-  const fields = lines('/etc/passwd', PASSWD).find(([name, , uid]) => (typeof who === 'number' ? Number(uid) === who : name === who));
+  const fields = lines('/etc/passwd', PASSWD).find(([name, , uid]) =>
+    typeof who === 'number' ? Number(uid) === who : name === who,
+  );
   if (fields === undefined) return undefined;
   const [name, , uid, gid, , home = '/', shell = '/bin/sh'] = fields;
   return { name, uid: Number(uid), gid: Number(gid), home, shell };

@@ -21,7 +21,17 @@ function start({ file, args, cwd, env, stdio, detached, uid, gid }, ends) {
     if (fd < NONE) result = fd;
     fds.push(fd);
   }
-  if (result === 0) result = spawn({ file, args: args ?? [file], cwd, env: env ?? ownEnvironment(), fds, detached, uid: uid ?? undefined, gid: gid ?? undefined });
+  if (result === 0)
+    result = spawn({
+      file,
+      args: args ?? [file],
+      cwd,
+      env: env ?? ownEnvironment(),
+      fds,
+      detached,
+      uid: uid ?? undefined,
+      gid: gid ?? undefined,
+    });
   for (const fd of given) sys(NUMBERS.close, fd, 0);
   return result;
 }

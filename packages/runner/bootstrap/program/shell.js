@@ -17,6 +17,15 @@ const { body } = require('./shell-bundle.js');
 const SET = 0;
 const CURRENT = 1;
 
+// Calls `read` with an empty buffer, which returns the length, and then with a sufficient buffer.
+function measured(read) {
+  const length = read(new Uint8Array(0));
+  if (length <= 0) return length === 0 ? new Uint8Array(0) : length;
+  const buffer = new Uint8Array(length);
+  const count = read(buffer);
+  return count < 0 ? count : buffer.subarray(0, count);
+}
+
 // The functions that the bundle needs besides Node's modules.
 const kernel = {
   pair,
@@ -28,6 +37,13 @@ const kernel = {
   denial: () => reasonOf(EACCES),
   rewind: (fd) => sys(FILES.lseek, fd, 0, SET),
   position: (fd) => sys(FILES.lseek, fd, 0, CURRENT),
+  /** Sets a user attribute of a file. Returns 0 or a negative error number. */
+  setAttribute: (path, name, value, follow) => sys(FILES.setAttribute, path, name, value, 0, follow ? 1 : 0),
+  removeAttribute: (path, name, follow) => sys(FILES.removeAttribute, path, name, follow ? 1 : 0),
+  /** Returns the bytes of a user attribute, or a negative error number. */
+  attribute: (path, name, follow) => measured((buffer) => sys(FILES.attribute, path, name, buffer, follow ? 1 : 0)),
+  /** Returns the names of the user attributes, each with a NUL, or a negative error number. */
+  attributeNames: (path, follow) => measured((buffer) => sys(FILES.attributeNames, path, buffer, follow ? 1 : 0)),
   /** Calls `callback` with the child's wait status. */
   wait: (pid, callback) => operations.expect(sys(NUMBERS.wait, pid), callback),
 };

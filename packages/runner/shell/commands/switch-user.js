@@ -45,7 +45,18 @@ async function runAs(account, { file, args, env, cwd, gid = account.gid, isBackg
 }
 
 const SUDO_FLAGS = 'AbEeHhiKklnPSsVv';
-const SUDO_VALUES = { u: 'user', g: 'group', p: 'prompt', C: 'closeFrom', T: 'timeout', h: 'host', D: 'chdir', r: 'role', t: 'type', U: 'other' };
+const SUDO_VALUES = {
+  u: 'user',
+  g: 'group',
+  p: 'prompt',
+  C: 'closeFrom',
+  T: 'timeout',
+  h: 'host',
+  D: 'chdir',
+  r: 'role',
+  t: 'type',
+  U: 'other',
+};
 const SUDO_LONG = {
   __proto__: null,
   user: 'u',
@@ -102,7 +113,9 @@ function sudoEnvironment(account, { flags, keeps }, caller, command) {
   const before = process.env;
   const login = loginVariables(account);
   if (flags.has('i')) return { ...kept(before), ...login, PATH: LOGIN_PATH };
-  const named = Object.fromEntries((keeps ?? []).filter((name) => before[name] !== undefined).map((name) => [name, before[name]]));
+  const named = Object.fromEntries(
+    (keeps ?? []).filter((name) => before[name] !== undefined).map((name) => [name, before[name]]),
+  );
   const base = flags.has('E') ? { ...before } : { ...kept(before), ...named };
   if (flags.has('E') && !flags.has('H')) delete login.HOME;
   return {
@@ -123,7 +136,9 @@ const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replac
 export async function sudo(args) {
   const read = readSudo(args);
   if (read.bad !== undefined) {
-    say(`sudo: ${read.bad}\nusage: sudo [-bEHinsS] [-D directory] [-g group] [-u user] [VAR=value] [-i | -s] [command [arg ...]]`);
+    say(
+      `sudo: ${read.bad}\nusage: sudo [-bEHinsS] [-D directory] [-g group] [-u user] [VAR=value] [-i | -s] [command [arg ...]]`,
+    );
     return FAILED;
   }
   const { flags, values } = read;
@@ -149,7 +164,10 @@ export async function sudo(args) {
     assigned[word.slice(0, word.indexOf('='))] = word.slice(word.indexOf('=') + 1);
   }
   if (flags.has('l')) {
-    write(1, Buffer.from(`User ${caller?.name} may run the following commands on ${'coldframe'}:\n    (ALL : ALL) NOPASSWD: ALL\n`));
+    write(
+      1,
+      Buffer.from(`User ${caller?.name} may run the following commands on ${'coldframe'}:\n    (ALL : ALL) NOPASSWD: ALL\n`),
+    );
     return 0;
   }
   const usesShell = flags.has('i') || flags.has('s');

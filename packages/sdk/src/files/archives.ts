@@ -31,8 +31,8 @@ export function exportTar(
 }
 
 /**
- * Unpacks an archive into `target.path`. If `gzip` is `undefined`, detects compression from the first two
- * bytes.
+ * Unpacks an archive into `target.path`. If `gzip` is `undefined`, detects compression from the
+ * first two bytes.
  */
 export async function importTar(
   sidecar: Requester,

@@ -31,6 +31,7 @@ import { exportTar, importTar } from './archives.js';
 import { type DirectoryEntry, entriesOf, exists, type FileStatus, readFile, statusOf, toBytes, writeFile } from './contents.js';
 import { readStream, writeStream } from './streams.js';
 import { makeTemporaryDirectory } from './temporary-directory.js';
+import { UserAttributes } from './user-attributes.js';
 import { type FileChange, type FileEvent, type FileWatch, Watch } from './watch.js';
 
 /** The calls of `NodeRuntime` for files. */
@@ -42,6 +43,10 @@ export class RuntimeFiles {
   constructor(access: RuntimeAccess, cwd: string) {
     this.#access = access;
     this.#cwd = cwd;
+  }
+
+  get xattrs(): UserAttributes {
+    return new UserAttributes(this.#access);
   }
 
   async writeFile(path: string, data: string | Uint8Array, options: WriteFileOptions | undefined): Promise<void> {

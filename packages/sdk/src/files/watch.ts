@@ -22,9 +22,9 @@ export interface FileChange {
 /** A typed change of a watched file. */
 export interface FileEvent {
   /**
-   * `create`: a name was added, or a file was moved into the watched directory. `write`: the content
-   * changed. `remove`: a name was removed. `rename`: a file was moved from `path`. `chmod`: mode,
-   * owner, times, links or user attributes changed. `overflow`: as in `FileChange`.
+   * `create`: a name was added, or a file was moved into the watched directory. `write`: the
+   * content changed. `remove`: a name was removed. `rename`: a file was moved from `path`. `chmod`:
+   * mode, owner, times, links or user attributes changed. `overflow`: as in `FileChange`.
    */
   type: 'create' | 'write' | 'remove' | 'rename' | 'chmod' | 'overflow';
   /** The absolute guest path. */
@@ -35,11 +35,13 @@ export interface FileEvent {
 
 /** An iterator over the changes of a file or a directory. */
 export interface FileWatch<T> extends AsyncIterableIterator<T> {
-  /** Resolves when the watch has started. Rejects as the first `next()` if the watch cannot start. */
+  /**
+   * Resolves when the watch has started. Rejects as the first `next()` if the watch cannot start.
+   */
   readonly ready: Promise<void>;
   /**
-   * Returns all changes that happened before this call and that the iteration has not returned. In a
-   * mounted folder, these are the changes that the host machine has reported.
+   * Returns all changes that happened before this call and that the iteration has not returned. In
+   * a mounted folder, these are the changes that the host machine has reported.
    */
   drain(): Promise<T[]>;
 }

@@ -4,7 +4,7 @@
 import { invalidOption } from '../errors/make.js';
 import { BINDINGS } from './bindings.js';
 import { CHECK_OPTIONS } from './check-code.js';
-import { EXPORT_TAR, IMPORT_TAR, READ_STREAM, STAT, TREE, WATCH, WRITE_FILE, WRITE_STREAM } from './files.js';
+import { EXPORT_TAR, IMPORT_TAR, MKDIR, READ_STREAM, STAT, TREE, WATCH, WRITE_FILE, WRITE_STREAM } from './files.js';
 import { GATEWAY } from './gateway.js';
 import { hintFor } from './hints.js';
 import { EXPOSE_PORT, FETCH, WAIT_FOR_LISTENER } from './network.js';

@@ -138,6 +138,13 @@ export const DIRECTORY_PREFIX = guestPath('/tmp/job-');
 export const FILE_DATA = CONTENT;
 /** The argument `mode` of `chmod()`. */
 export const FILE_MODE = rule((value) => MODE_BITS.fault(value) === undefined, 'permissions such as 0o644');
+/** The argument `name` of the calls of `xattrs`. */
+export const ATTRIBUTE_NAME = rule(
+  (value) => typeof value === 'string' && /^user\.[^\0]+$/s.test(value) && value.length <= 255,
+  "text such as 'user.kind', of at most 255 characters",
+);
+/** The argument `value` of `xattrs.set()`. */
+export const ATTRIBUTE_VALUE = CONTENT;
 /** The argument `owner` of `chown()`. */
 export const FILE_OWNER = OWNER;
 /** The argument `target` of `symlink()`. */

@@ -84,8 +84,8 @@ interface ProcessPlace extends ProgramPlace {
   limits?: ProgramLimits | undefined;
   /**
    * The user of the program inside the runtime. With `'root'`, the variables `HOME`, `LOGNAME` and
-   * `USER` are those of `root`, unless `env` has them. The permissions of the runtime apply to every
-   * user alike.
+   * `USER` have the values of `root`, unless `env` has them. The permissions of the runtime apply
+   * to every user alike.
    * @default 'user'
    */
   user?: Owner | undefined;

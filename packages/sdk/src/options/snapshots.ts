@@ -24,6 +24,12 @@ export interface SnapshotOptions {
   store?: 'memory' | 'disk' | undefined;
   /** Milliseconds that programs may take to quiesce. @default 5_000 */
   timeoutMs?: number | undefined;
+  /**
+   * Whether the snapshot contains the running programs. Without programs, the snapshot has only the
+   * files, and waits for no program.
+   * @default true
+   */
+  memory?: boolean | undefined;
 }
 
 /** Options of `runtime.pause()`. */
@@ -142,6 +148,7 @@ export const SNAPSHOT: OptionTable<SnapshotOptions> = {
   ),
   store: oneOf(['memory', 'disk'], "'memory' or 'disk'"),
   timeoutMs: QUIESCE_MS,
+  memory: known(FLAG, ['programs']),
 };
 
 /** The option table of `clone()`. */

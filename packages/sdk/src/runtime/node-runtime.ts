@@ -229,11 +229,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.mkdir(path, options);
   }
 
-  /**
-   * Makes a directory whose name is `prefix` and random characters. Makes missing parents. Returns
-   * the path.
-   * @throws as `mkdir()`
-   */
+  /** Makes a directory named by `prefix` and random letters; returns it. @throws as `mkdir()` */
   mkdtemp(prefix = '/tmp/'): Promise<string> {
     return this.#parts.files.mkdtemp(prefix);
   }
@@ -252,10 +248,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.rename(from, to);
   }
 
-  /**
-   * Makes a symbolic link at `path`. `target` is a guest path or a path relative to the link.
-   * @throws a code such as `EEXIST`; otherwise as `writeFile()`
-   */
+  /** Makes a symbolic link to a path, absolute or relative to the link. @throws as `mkdir()` */
   symlink(target: string, path: string): Promise<void> {
     return this.#parts.files.symlink(target, path);
   }
@@ -275,6 +268,11 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.chown(path, owner);
   }
 
+  /** The user attributes of files, as Linux's extended attributes. */
+  get xattrs(): Types.UserAttributes {
+    return this.#parts.files.xattrs;
+  }
+
   /** Sets the times of a file: Dates, or milliseconds since 1970. @throws as `stat()` */
   utimes(path: string, atime: Date | number, mtime: Date | number): Promise<void> {
     return this.#parts.files.utimes(path, atime, mtime);
@@ -288,7 +286,7 @@ export class NodeRuntime implements AsyncDisposable {
    */
   watch(path: string, options: Files.WatchOptions & { typed: true }): Types.FileWatch<Types.FileEvent>;
   watch(path: string, options?: Files.WatchOptions): Types.FileWatch<Types.FileChange>;
-  watch(path: string, options: Files.WatchOptions = {}): Types.FileWatch<Types.FileChange> {
+  watch(path: string, options: Files.WatchOptions = {}): Types.FileWatch<Types.FileChange | Types.FileEvent> {
     return this.#parts.files.watch(path, options);
   }
 

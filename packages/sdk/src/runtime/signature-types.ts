@@ -2,13 +2,14 @@
 // each call of every area. Next: `node-runtime.ts`.
 
 export type { DirectoryEntry, FileStatus } from '../files/contents.js';
-export type { Owner } from '../options/owner.js';
+export type { UserAttributes } from '../files/user-attributes.js';
 export type { FileChange, FileEvent, FileWatch } from '../files/watch.js';
 export type { ExposedPort } from '../network/exposed-port.js';
 export type { GuestResponse } from '../network/fetch.js';
 export type { GuestStream } from '../network/guest-stream.js';
 export type { GuestListener } from '../network/listeners.js';
 export type { Bindings } from '../options/bindings.js';
+export type { Owner } from '../options/owner.js';
 export type { CompletePolicy, PermissionsPolicy } from '../options/permissions.js';
 export type { CommandOptions, ExecFilesOptions, ResidentRunnerOptions, RunOptions } from '../options/programs.js';
 export type { CloneOptions, QuietOptions, ResumeOptions, SingleCloneOptions, SnapshotOptions } from '../options/snapshots.js';

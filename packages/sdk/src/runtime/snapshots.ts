@@ -52,9 +52,9 @@ export class RuntimeSnapshots {
     checkOptions('snapshot()', options);
     this.#parts.access.assertUsable();
     const { lease, connection, runtime } = this.#parts.provisioned;
-    const { name, labels, store, timeoutMs } = options;
+    const { name, labels, store, timeoutMs, memory } = options;
     const disk = store === 'disk' ? true : undefined;
-    const wire = await connection.request('snapshot.take', { runtime, name, labels, disk, timeoutMs });
+    const wire = await connection.request('snapshot.take', { runtime, name, labels, disk, timeoutMs, memory });
     const { Snapshot } = await import('../sidecar/snapshot.js');
     return new Snapshot(lease, wire);
   }

@@ -303,6 +303,7 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>
     labels: custom(isLabels),
     store: oneOf('memory', 'disk'),
     timeoutMs,
+    memory: flag,
   }),
   'clone()': z.strictObject({ timeoutMs, settle: flag }),
   'pause()': z.strictObject({ timeoutMs }),

@@ -162,13 +162,14 @@ export function fileHandle(value: unknown, at: string): FileHandle {
   return map as unknown as FileHandle;
 }
 
-const CHANGE_TYPE: ReadonlySet<unknown> = new Set(['rename', 'change']);
+const CHANGE_TYPE: ReadonlySet<unknown> = new Set(['rename', 'change', 'create', 'remove', 'write', 'chmod']);
 
 /** Checks a `ChangeList`. */
 export function changeList(value: unknown, at: string): ChangeList {
   const map = fields(value, at);
   texts(map, at, 'names');
   listOf(map, at, 'types', CHANGE_TYPE);
+  if (map['targets'] !== undefined) texts(map, at, 'targets');
   flag(map, at, 'overflow');
   flag(map, at, 'ended');
   return map as unknown as ChangeList;

@@ -41,6 +41,7 @@ import type {
   FileChanges,
   FileClose,
   FileData,
+  FileDrain,
   FileHandle,
   FileLink,
   FileList,
@@ -170,7 +171,9 @@ export interface Requests {
   'file.watch': { body: FileWatch; reply: FileHandle };
   /** Waits for the next changes of a watch. */
   'file.changes': { body: FileChanges; reply: ChangeList };
-  /** Sets the mode and the times of a file. Omitted fields stay unchanged. */
+  /** Returns the changes of a watch until now that `file.changes` has not returned. */
+  'file.drain': { body: FileDrain; reply: ChangeList };
+  /** Sets the mode, the times and the owner of a file. Omitted fields stay unchanged. */
   'file.set': { body: FileSet; reply: void };
   /** Creates a symbolic or a hard link. */
   'file.link': { body: FileLink; reply: void };
@@ -343,6 +346,7 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'file.push': { kind: 53, reply: done },
   'file.watch': { kind: 54, reply: fileHandle },
   'file.changes': { kind: 55, reply: changeList },
+  'file.drain': { kind: 59, reply: changeList },
   'file.set': { kind: 56, reply: done },
   'file.link': { kind: 57, reply: done },
   'file.readlink': { kind: 58, reply: linkTarget },

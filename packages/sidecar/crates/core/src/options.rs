@@ -146,8 +146,8 @@ pub struct ProcessOptions {
     /// Whether the standard input is a pipe that stays open for further writes
     /// ([`crate::Processes::write`]).
     pub live: bool,
-    /// The user of the process. `None` means the user `user`. A user of the login table also changes
-    /// `HOME`, `LOGNAME` and `USER`, unless `env` has them.
+    /// The user of the process. `None` means the user `user`. A user of the login table also
+    /// changes `HOME`, `LOGNAME` and `USER`, unless `env` has them.
     pub user: Option<Owner>,
     /// The size of the terminal that the descriptors 0, 1 and 2 are. `None` means no terminal.
     pub terminal: Option<WindowSize>,

@@ -9,6 +9,7 @@
 
 mod arguments;
 mod bindings;
+mod boot_id;
 mod caller;
 mod caller_scope;
 mod calls;

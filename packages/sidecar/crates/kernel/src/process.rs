@@ -48,12 +48,14 @@ pub struct Process {
 }
 
 impl Process {
-    /// Makes the process `pid` of the user `user`, which the embedder starts in the directory `cwd`.
+    /// Makes the process `pid` of the user `user`, which the embedder starts in the directory
+    /// `cwd`.
     pub fn new(kernel: Arc<Kernel>, pid: Pid, cwd: &str) -> Self {
         Self::for_user(kernel, pid, cwd, Owner::GUEST)
     }
 
-    /// Makes the process `pid` of the user `owner`, which the embedder starts in the directory `cwd`.
+    /// Makes the process `pid` of the user `owner`, which the embedder starts in the directory
+    /// `cwd`.
     pub fn for_user(kernel: Arc<Kernel>, pid: Pid, cwd: &str, owner: Owner) -> Self {
         let descriptors = Descriptors::new(pid, kernel.descriptors());
         let files = ProcessFiles::new(&kernel.files, cwd, descriptors, kernel.permissions.clone(), owner);

@@ -8,8 +8,8 @@ use coldframe_core as core;
 use coldframe_core::{ArchiveUse, ChangeKind, Error, Files, OpenOptions, Runtime, without_guests};
 use coldframe_ids::{HandleId, RequestId, RuntimeId};
 use coldframe_protocol::messages::{
-    ChangeList, ChangeType, FileChanges, FileData, FileHandle, FileNames, FileOpen, FileRequest, FileSet, FileStatus, FileType,
-    LinkTarget, Owner, Purpose,
+    Blobs, ChangeList, ChangeType, FileAttributeList, FileChanges, FileData, FileHandle, FileNames, FileOpen, FileRequest,
+    FileSet, FileStatus, FileType, LinkTarget, Owner, Purpose,
 };
 use coldframe_protocol::{Frame, Request};
 
@@ -99,6 +99,8 @@ fn runtime_of(request: &FileRequest<'_>) -> RuntimeId {
         FileRequest::FileWatch(request) => request.runtime,
         FileRequest::FileChanges(request) => request.runtime,
         FileRequest::FileDrain(request) => request.runtime,
+        FileRequest::FileAttributeSet(request) => request.runtime,
+        FileRequest::FileAttributes(request) => request.runtime,
         FileRequest::FileSet(request) => request.runtime,
         FileRequest::FileLink(request) => request.runtime,
         FileRequest::FileReadlink(request) => request.runtime,
@@ -127,13 +129,17 @@ fn may_take_long(request: &FileRequest<'_>) -> bool {
 
 /// Makes the reply or the failure of a request.
 fn reply(called: &Runtime, id: RequestId, runtime: RuntimeId, request: &FileRequest<'_>) -> Message {
-    session::answer(id, runtime, called.contain(|called| {
-        let files = match owner_of(request) {
-            Some(owner) => called.files().owned_by(convert::owner(owner))?,
-            None => called.files(),
-        };
-        answer(&files, Reply(id), request)
-    }))
+    session::answer(
+        id,
+        runtime,
+        called.contain(|called| {
+            let files = match owner_of(request) {
+                Some(owner) => called.files().owned_by(convert::owner(owner))?,
+                None => called.files(),
+            };
+            answer(&files, Reply(id), request)
+        }),
+    )
 }
 
 /// Runs the call of the core for a request.
@@ -196,6 +202,16 @@ fn answer(files: &Files, reply: Reply, request: &FileRequest<'_>) -> Result<Mess
         FileRequest::FileSet(set) => {
             set_attributes(files, set)?;
             Ok(reply.done())
+        }
+        FileRequest::FileAttributeSet(set) => {
+            files.set_attribute(set.path, set.name, set.value)?;
+            Ok(reply.done())
+        }
+        FileRequest::FileAttributes(attributes) => {
+            let pairs = files.attributes(attributes.path)?;
+            let bytes: usize = pairs.iter().map(|(name, value)| name.len() + value.len() + 16).sum();
+            let attributes = Blobs(pairs.iter().map(|(name, value)| (name.as_str(), value.as_slice())).collect());
+            Ok(reply.body(&FileAttributeList { attributes }, 64 + bytes))
         }
         FileRequest::FileLink(link) => {
             match link.hard.unwrap_or(false) {

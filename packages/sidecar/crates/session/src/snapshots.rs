@@ -128,6 +128,7 @@ impl Session {
             tenant: live.tenant().to_owned(),
             timeout: quiesce_timeout(take.timeout_ms),
             hold: false,
+            memory: take.memory.unwrap_or(true),
         };
         let runtime = live.runtime.clone();
         if !self.begin(id, None)? {

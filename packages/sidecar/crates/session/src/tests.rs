@@ -132,7 +132,7 @@ impl Embedder {
     fn occupied_runtime(&mut self) -> (Runtime, String) {
         self.ask(Kind::RuntimeCreate, &RuntimeCreate::default());
         self.ask(Kind::RunnerCreate, &RunnerCreate { runtime: RUNTIME, env: None, cwd: None, limits: None, user: None });
-        let take = SnapshotTake { runtime: RUNTIME, name: None, labels: None, timeout_ms: None, disk: None };
+        let take = SnapshotTake { runtime: RUNTIME, name: None, labels: None, timeout_ms: None, disk: None, memory: None };
         let taken = self.ask(Kind::SnapshotTake, &take);
         let entry: SnapshotEntry<'_> = reader::read(&taken).unwrap();
         (self.session.runtimes.get(RUNTIME).unwrap().runtime.clone(), entry.id.to_owned())

@@ -50,7 +50,8 @@ impl Files {
         })
     }
 
-    /// Returns the files with another owner of new files and of written files. Fails if no file can have the owner.
+    /// Returns the files with another owner of new files and of written files. Fails if no file can
+    /// have the owner.
     pub fn owned_by(self, owner: Owner) -> Result<Self, Error> {
         check_owner("owner", owner)?;
         Ok(Self { owner: Some(owner), ..self })

@@ -10,8 +10,8 @@ use crate::checks::check_owner;
 use coldframe_error::Error;
 use coldframe_ids::HandleId;
 use coldframe_kernel::Changes;
-use coldframe_kernel::{OpenOptions, Owner};
 use coldframe_kernel::{Archive, EmbedderFile, EmbedderWatch, Kernel, Waiter};
+use coldframe_kernel::{OpenOptions, Owner};
 use coldframe_panics::runtime::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -225,8 +225,8 @@ impl Files {
         ended
     }
 
-    /// Watches the file at `path`, with typed events if `typed` is set. Returns the handle and whether
-    /// the file is a directory.
+    /// Watches the file at `path`, with typed events if `typed` is set. Returns the handle and
+    /// whether the file is a directory.
     pub fn watch(&self, path: &str, recursive: bool, typed: bool) -> Result<(HandleId, bool), Error> {
         let (watch, is_directory) = self.embedder_files()?.watch(path, recursive, typed)?;
         Ok((self.inner.allot(&self.kernel, Handle::Watch(watch))?, is_directory))
@@ -264,8 +264,8 @@ impl Files {
         self.embedder_files()?.chmod(path, mode, follow)
     }
 
-    /// Sets the owner and the group of a file. `follow` selects the target of a symbolic link instead
-    /// of the link.
+    /// Sets the owner and the group of a file. `follow` selects the target of a symbolic link
+    /// instead of the link.
     pub fn chown(&self, path: &str, owner: Owner, follow: bool) -> Result<(), Error> {
         check_owner("owner", owner)?;
         self.embedder_files()?.chown(path, owner, follow)
@@ -289,5 +289,17 @@ impl Files {
     /// Returns the target of a symbolic link.
     pub fn readlink(&self, path: &str) -> Result<String, Error> {
         self.embedder_files()?.readlink(path)
+    }
+
+    /// Sets a user attribute of a file, or removes the attribute for the value `None`.
+    pub fn set_attribute(&self, path: &str, name: &str, value: Option<&[u8]>) -> Result<(), Error> {
+        let set = self.embedder_files()?.set_attribute(path, name, value);
+        self.inner.send_warnings();
+        set
+    }
+
+    /// Returns the user attributes of a file, sorted by name.
+    pub fn attributes(&self, path: &str) -> Result<Vec<(String, Vec<u8>)>, Error> {
+        self.embedder_files()?.attributes(path)
     }
 }

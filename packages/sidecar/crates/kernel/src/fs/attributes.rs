@@ -1,5 +1,6 @@
 //! Changes the attributes that `stat` shows: modes, owners, times. A program can change only the
-//! files of its user, and a program of the user 0 all files. Other changes fail with `EPERM`. Next: `data.rs`.
+//! files of its user, and a program of the user 0 all files. Other changes fail with `EPERM`. Next:
+//! `data.rs`.
 
 use super::node::{Ino, Type};
 use super::tree::{FileSystem, now};

@@ -40,7 +40,10 @@ const DIRECTORIES: &[(&str, u32, u32)] = &[
 ];
 
 const FILES: &[(&str, &str)] = &[
-    ("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n"),
+    (
+        "/etc/passwd",
+        "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n",
+    ),
     ("/etc/group", "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n"),
     ("/etc/hostname", "coldframe\n"),
     ("/etc/hosts", "127.0.0.1\tlocalhost\n::1\tlocalhost\n127.0.0.1\tcoldframe\n"),
@@ -59,11 +62,11 @@ const RAISING: [&str; 2] = ["su", "sudo"];
 /// The commands of the shell's image (`packages/runner/shell`). Each command has a file in `/bin`
 /// and a link in `/usr/bin`.
 const COMMANDS: &str = "[ arch awk base64 basename bash cat chgrp chmod chown clear cmp column comm cp curl cut date dd df \
-    diff dirname du echo egrep expand expr false fgrep file find fold free getent grep groups gunzip gzip head hexdump \
-    hostname id install join jq kill killall less ln logname ls md5sum mkdir mktemp more mv nc nice nl nohup nproc od paste \
-    pgrep pidof pkill printenv printf ps pwd readlink realpath rev rg rm rmdir sed seq setsid sh sha1sum sha256sum shuf sleep \
-    sort split stat strings stty su sudo sync tac tail tar tee test timeout touch tput tr tree true truncate tty uname unexpand uniq \
-    uptime wc wget which whoami xargs xxd yes zcat";
+    diff dirname du echo egrep expand expr false fgrep file find fold free getent getfattr grep groups gunzip gzip head \
+    hexdump hostname id install join jq kill killall less ln logname ls md5sum mkdir mktemp more mv nc nice nl nohup nproc od \
+    paste pgrep pidof pkill printenv printf ps pwd readlink realpath rev rg rm rmdir sed seq setfattr setsid sh sha1sum \
+    sha256sum shuf sleep sort split stat strings stty su sudo sync tac tail tar tee test timeout touch tput tr tree true \
+    truncate tty uname unexpand uniq uptime wc wget which whoami xargs xxd yes zcat";
 
 const DEVICES: &[(&str, Device)] = &[
     ("/dev/null", Device::Null),
@@ -106,9 +109,9 @@ pub(super) fn nodes() -> &'static HashTrieMapSync<Ino, Node, Dense> {
     &BASE.nodes
 }
 
-/// Returns whether an executable file raises the effective user: one of the two files of this tree,
-/// with its content, its owner and its set-user-id bit. A file that a guest has written is another
-/// inode or has other content, so its set-user-id bit has no effect.
+/// Returns whether an executable file raises the effective user. Only two files of this tree do so,
+/// with their first content, their owner and their set-user-id bit. A file that a guest has written
+/// is another inode or has other content, so its set-user-id bit has no effect.
 pub(super) fn raises(ino: Ino, node: &Node) -> bool {
     if node.meta.mode & SET_USER == 0 || node.meta.uid != ROOT_USER {
         return false;

@@ -42,6 +42,7 @@ mod stat;
 mod terminals;
 mod tree;
 mod user;
+mod user_attributes;
 mod view;
 mod walk;
 mod watch;

@@ -11,6 +11,7 @@
 use super::content::Content;
 use super::overlay::Below;
 use super::user::User;
+use super::user_attributes::UserAttributes;
 use crate::steps;
 use coldframe_error::Errno;
 use coldframe_ids::id;
@@ -48,6 +49,7 @@ pub(crate) struct Node {
     /// without a search. The root is its own parent.
     parent: Ino,
     pub(crate) name: Arc<[u8]>,
+    pub(crate) attributes: UserAttributes,
 }
 
 /// The attributes of every inode. Times are nanoseconds since 1970.
@@ -200,7 +202,7 @@ impl Names {
 impl Node {
     /// Makes an inode at `parent` and `name`.
     pub(crate) fn new(meta: Meta, body: Body, parent: Ino, name: Arc<[u8]>) -> Self {
-        Self { meta, body, parent, name }
+        Self { meta, body, parent, name, attributes: UserAttributes::default() }
     }
 
     /// Returns the inode's directory. Costs steps, because a path can have any number of
@@ -258,8 +260,13 @@ impl Node {
         1 + self.directory().and_then(|directory| directory.below.as_ref()).map_or(0, |below| below.inodes())
     }
 
-    /// Returns the bytes that count for the limit.
+    /// Returns the bytes that count for the limit: the content and the user attributes.
     pub(crate) fn stored(&self) -> u64 {
+        self.content_stored() + self.attributes.stored()
+    }
+
+    /// Returns the bytes of the content that count for the limit.
+    pub(crate) fn content_stored(&self) -> u64 {
         match &self.body {
             Body::File(content) => content.stored(),
             Body::Link(target) => target.len() as u64,

@@ -173,7 +173,8 @@ impl ProcessFiles {
     }
 
     /// Makes the state of a child. The child's directory is `cwd`, relative to the directory of
-    /// this process. The child has the umask and the ids of this process. Also returns the directory's path.
+    /// this process. The child has the umask and the ids of this process. Also returns the
+    /// directory's path.
     pub(crate) fn child(&self, files: &FilesLock, cwd: &[u8], descriptors: Descriptors) -> Result<(Self, Vec<u8>), Errno> {
         let mut tree = files.lock();
         let from = self.working_directory();

@@ -59,7 +59,7 @@ impl Stat {
             rdev,
             ino: ino.get(),
             size: node.size(),
-            blocks: if matches!(node.body, Body::File(_)) { node.stored().div_ceil(BLOCK) * (BLOCK / 512) } else { 0 },
+            blocks: if matches!(node.body, Body::File(_)) { node.content_stored().div_ceil(BLOCK) * (BLOCK / 512) } else { 0 },
             atime: meta.atime,
             mtime: meta.mtime,
             ctime: meta.ctime,

@@ -125,7 +125,7 @@ impl User {
         }
     }
 
-    /// Returns whether the user may give a file of its own to the group `gid`.
+    /// Returns whether the user may set the group `gid` for a file of its own.
     pub(crate) fn is_in(&self, gid: u32) -> bool {
         match self {
             Self::Program(identity) => identity.is_in(gid) || identity.uid == ROOT_USER,
@@ -133,8 +133,8 @@ impl User {
         }
     }
 
-    /// Returns whether `mode` grants the permission bits `wanted` for a file of `owner`. The bits of
-    /// the owner, of the group or of all other users apply, as on Linux.
+    /// Returns whether `mode` grants the permission bits `wanted` for a file of `owner`. The bits
+    /// of the owner, of the group or of all other users apply, as on Linux.
     pub(crate) fn may(&self, (uid, gid): (u32, u32), mode: u32, is_directory: bool, wanted: u32) -> bool {
         let Self::Program(identity) = self else { return true };
         if identity.uid == ROOT_USER {

@@ -292,8 +292,8 @@ impl FileSystem {
         }
     }
 
-    /// Fails with `EACCES` if a user that the host machine does not know may not change the names of
-    /// a directory in a mount. The calls check directories in memory.
+    /// Fails with `EACCES` if a user that the host machine does not know may not change the names
+    /// of a directory in a mount. The calls check directories in memory.
     fn may_change_mount(&self, user: &User, at: &Location, last: FinalLink) -> Result<(), Errno> {
         let Location::Mount(mount, path) = at else { return Ok(()) };
         if !user.is_foreign() || matches!(last, FinalLink::Follow | FinalLink::Stay) {

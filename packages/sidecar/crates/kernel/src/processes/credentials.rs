@@ -2,14 +2,14 @@
 //! changes.
 //!
 //! A process with the effective user 0 may change to any user. Every other process may only switch
-//! between its own ids. Two command files raise the effective user: `/bin/su` and `/bin/sudo` of the
-//! base tree (`fs/base.rs`), and only for [`MAY_BECOME_ROOT`]. No guest can write such a file, so no
-//! other start of a program raises an id. A permission policy applies to every user alike. Next:
-//! `../fs/user.rs`, which checks permission bits.
+//! between its own ids. Two command files raise the effective user: `/bin/su` and `/bin/sudo` of
+//! the base tree (`fs/base.rs`), and only for [`MAY_BECOME_ROOT`]. No guest can write such a file,
+//! so no other start of a program raises an id. A permission policy applies to every user alike.
+//! Next: `../fs/user.rs`, which checks permission bits.
 
 use crate::Answer;
-use crate::fs::{GUEST, Groups, Identity, MAX_GROUPS, Owner, ROOT_USER};
 use crate::encoding::bounded;
+use crate::fs::{GUEST, Groups, Identity, MAX_GROUPS, Owner, ROOT_USER};
 use coldframe_error::Errno;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -115,8 +115,8 @@ impl Credentials {
         self.groups.list()
     }
 
-    /// Returns the ids of the user and of the group as `/proc` shows the ids: real, effective, saved
-    /// and that of files.
+    /// Returns the ids of the user and of the group as `/proc` shows the ids: real, effective,
+    /// saved and that of files.
     pub(crate) fn status(&self) -> [String; 2] {
         [self.user, self.group].map(|Ids { real, effective, saved }| format!("{real}\t{effective}\t{saved}\t{effective}"))
     }
@@ -125,8 +125,8 @@ impl Credentials {
         self.user.effective == ROOT_USER
     }
 
-    /// Sets ids as Linux's `setuid`, `seteuid`, `setgid` and `setegid` do. Fails with `EPERM` if the
-    /// process may not have the id.
+    /// Sets ids as Linux's `setuid`, `seteuid`, `setgid` and `setegid` do. Fails with `EPERM` if
+    /// the process may not have the id.
     pub(crate) fn set(&mut self, which: i64, id: u32) -> Result<(), Errno> {
         if id == NO_ID {
             return Err(Errno::EINVAL);

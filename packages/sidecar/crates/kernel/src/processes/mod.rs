@@ -36,6 +36,7 @@ pub(crate) use waiting::{WatchTarget, wait_for};
 use super::permissions::{About, operations};
 use super::usage::{Mark, Usage};
 use super::{Answer, Arguments};
+use crate::boot_id::BootId;
 use crate::caller::Caller;
 use crate::ids::{Fd, OperationId};
 use crate::net::{PostedSignal, Recipient};
@@ -53,7 +54,12 @@ use table::{Change, Placement, ProcessTable, Waiter};
 pub(crate) const MAX_WATCHED: usize = 64;
 
 /// A runtime's processes: the table, and the programs of the live processes.
-pub struct Processes(Mutex<Registry>, Arc<Usage>);
+pub struct Processes {
+    registry: Mutex<Registry>,
+    usage: Arc<Usage>,
+    /// The boot id of the runtime, which `/proc` shows.
+    pub(crate) boot_id: BootId,
+}
 
 struct Registry {
     table: ProcessTable,
@@ -64,21 +70,22 @@ struct Registry {
 impl Processes {
     pub(crate) fn new(usage: Arc<Usage>) -> Self {
         let limit = usize::try_from(usage.limits.processes).unwrap_or(usize::MAX);
-        Self(Mutex::new(Registry { table: ProcessTable::new(limit), mark: Mark::default(), programs: HashMap::new() }), usage)
+        let registry = Registry { table: ProcessTable::new(limit), mark: Mark::default(), programs: HashMap::new() };
+        Self { registry: Mutex::new(registry), usage, boot_id: BootId::default() }
     }
 
     /// Returns the present and the highest number of processes.
     pub(crate) fn used_and_highest(&self) -> (u64, u64) {
-        let state = self.0.lock();
+        let state = self.registry.lock();
         (state.table.entries.len() as u64, state.mark.high())
     }
 
     fn enter(&self, enter: impl FnOnce(&mut ProcessTable) -> Result<Pid, Errno>) -> Result<Pid, Errno> {
-        let mut state = self.0.lock();
+        let mut state = self.registry.lock();
         let pid = enter(&mut state.table)?;
-        let (count, max) = (state.table.entries.len() as u64, self.1.limits.processes);
+        let (count, max) = (state.table.entries.len() as u64, self.usage.limits.processes);
         if state.mark.raise(count, max) {
-            self.1.warnings.add("processes", count, max, None);
+            self.usage.warnings.add("processes", count, max, None);
         }
         Ok(pid)
     }
@@ -101,18 +108,18 @@ impl Processes {
 
     /// Returns whether a session has a group.
     pub(crate) fn has_group(&self, session: Pid, group: Pid) -> bool {
-        self.0.lock().table.has_group(session, group)
+        self.registry.lock().table.has_group(session, group)
     }
 
     /// Returns whether no process could continue the processes of a group.
     pub(crate) fn is_orphaned(&self, group: Pid) -> bool {
-        self.0.lock().table.is_orphaned(group)
+        self.registry.lock().table.is_orphaned(group)
     }
 
     /// Records a stop or a continuation of a process, and notifies the parent.
     fn changed(&self, pid: Pid, change: Change) {
         let notified = {
-            let mut state = self.0.lock();
+            let mut state = self.registry.lock();
             let notified = state.table.changed(pid, change);
             notified.and_then(|(parent, operation)| Some((state.programs.get(&parent).and_then(Weak::upgrade)?, operation)))
         };
@@ -124,7 +131,7 @@ impl Processes {
     /// Delivers a signal of a terminal.
     pub(crate) fn deliver(&self, posted: PostedSignal) {
         let programs: Vec<_> = {
-            let state = self.0.lock();
+            let state = self.registry.lock();
             let is_receiver = |(pid, entry): &(&Pid, &table::ProcessRecord)| match posted.to {
                 Recipient::Group(group) => entry.group == group,
                 Recipient::Process(receiver) => **pid == receiver,
@@ -139,7 +146,7 @@ impl Processes {
     /// since its entry was made.
     pub fn register(&self, program: &Arc<dyn Caller>) {
         let condemned = {
-            let mut state = self.0.lock();
+            let mut state = self.registry.lock();
             state.programs.insert(program.pid(), Arc::downgrade(program));
             state.table.entries.get(&program.pid()).is_some_and(|entry| entry.condemned)
         };
@@ -151,7 +158,7 @@ impl Processes {
 
     /// Removes a process whose program never started.
     pub fn remove(&self, pid: Pid) {
-        let mut state = self.0.lock();
+        let mut state = self.registry.lock();
         state.table.remove(pid);
         state.programs.remove(&pid);
     }
@@ -159,23 +166,23 @@ impl Processes {
     /// Returns the program of a live process. Returns `None` if the process has ended or is
     /// unknown.
     pub fn program(&self, pid: Pid) -> Option<Arc<dyn Caller>> {
-        self.0.lock().programs.get(&pid).and_then(Weak::upgrade)
+        self.registry.lock().programs.get(&pid).and_then(Weak::upgrade)
     }
 
     /// Returns the root process above `pid`. Returns `None` if `pid` is a root process or unknown.
     pub fn root_of(&self, pid: Pid) -> Option<Pid> {
-        let root = self.0.lock().table.entries.get(&pid)?.root;
+        let root = self.registry.lock().table.entries.get(&pid)?.root;
         (root != pid).then_some(root)
     }
 
     /// Returns whether the process has a live program.
     pub fn is_live(&self, pid: Pid) -> bool {
-        self.0.lock().programs.contains_key(&pid)
+        self.registry.lock().programs.contains_key(&pid)
     }
 
     /// Returns the live programs, each with its parent and its group.
     pub fn list(&self) -> Vec<(Arc<dyn Caller>, Pid, Pid)> {
-        let state = self.0.lock();
+        let state = self.registry.lock();
         let live = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none());
         let with_program = |(pid, entry): (&Pid, &table::ProcessRecord)| {
             Some((state.programs.get(pid).and_then(Weak::upgrade)?, entry.parent, entry.group))
@@ -195,22 +202,22 @@ impl Processes {
     }
 
     fn wait(&self, caller: Pid, pid: Pid, waiter: Waiter) -> Result<Option<i32>, Errno> {
-        self.0.lock().table.wait(caller, pid, waiter)
+        self.registry.lock().table.wait(caller, pid, waiter)
     }
 
     fn unwait(&self, pid: Pid, operation: OperationId) {
-        self.0.lock().table.unwait(pid, operation);
+        self.registry.lock().table.unwait(pid, operation);
     }
 
     /// Records the end of a program. The program's descriptors must be closed already. `by_caller`
     /// is set if the embedder or a limit ended the program.
     pub fn exited(&self, pid: Pid, status: Status, by_caller: bool) {
         let (notified, ended, abandoned) = {
-            let mut state = self.0.lock();
+            let mut state = self.registry.lock();
             state.programs.remove(&pid);
             let consequences = state.table.exited(pid, status, by_caller);
             let count = state.table.entries.len() as u64;
-            state.mark.lower(count, self.1.limits.processes);
+            state.mark.lower(count, self.usage.limits.processes);
             let find = |pid: &Pid| state.programs.get(pid).and_then(Weak::upgrade);
             let notified = consequences.notified.and_then(|(parent, operation)| Some((find(&parent)?, operation)));
             let ended: Vec<_> = consequences.ended.iter().filter_map(find).collect();
@@ -233,7 +240,7 @@ impl Processes {
     fn kill(&self, caller: &dyn Caller, number: i64, signal: i64) -> Answer {
         let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
         let mut programs: Vec<_> = {
-            let state = self.0.lock();
+            let state = self.registry.lock();
             let targets = state.table.targets(caller.pid(), number)?;
             targets.iter().filter_map(|pid| state.programs.get(pid).and_then(Weak::upgrade)).collect()
         };
@@ -257,7 +264,7 @@ impl Processes {
     }
 
     pub(crate) fn counts(&self) -> (usize, usize) {
-        let state = self.0.lock();
+        let state = self.registry.lock();
         (state.table.entries.len(), state.programs.len())
     }
 }
@@ -273,19 +280,19 @@ pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut
             flags @ 0..=3 => wait(program, Pid::new(arguments.number(0)?), flags),
             _ => Err(Errno::EINVAL),
         },
-        ProcessCall::Setsid => processes.0.lock().table.set_session(program.pid()).map(answer),
-        ProcessCall::Getsid => processes.0.lock().table.session(pid(arguments, 0)?.unwrap_or(program.pid())).map(answer),
+        ProcessCall::Setsid => processes.registry.lock().table.set_session(program.pid()).map(answer),
+        ProcessCall::Getsid => processes.registry.lock().table.session(pid(arguments, 0)?.unwrap_or(program.pid())).map(answer),
         ProcessCall::Kill => processes.kill(&**program, arguments.int(0), arguments.int(1)),
-        ProcessCall::Getppid => Ok(answer(processes.0.lock().table.parent(program.pid()))),
+        ProcessCall::Getppid => Ok(answer(processes.registry.lock().table.parent(program.pid()))),
         ProcessCall::Listen => process.signals.listen(signals::check(arguments.int(0))?, Action::of(arguments.int(1))?),
         ProcessCall::NextSignal => process.signals.next(&process.operations),
-        ProcessCall::Getpgid => processes.0.lock().table.group(pid(arguments, 0)?.unwrap_or(program.pid())).map(answer),
+        ProcessCall::Getpgid => processes.registry.lock().table.group(pid(arguments, 0)?.unwrap_or(program.pid())).map(answer),
         ProcessCall::Setpgid => {
             let (pid, group) = (pid(arguments, 0)?, pid(arguments, 1)?);
             let about = pid.unwrap_or(program.pid());
             let checked = process.kernel.permissions.check(About::Process(&about.to_string()), operations::process::SETPGID);
             checked.map_err(|denied| process.explain(denied))?;
-            processes.0.lock().table.set_group(program.pid(), pid, group).map(|()| 0)
+            processes.registry.lock().table.set_group(program.pid(), pid, group).map(|()| 0)
         }
         ProcessCall::Watch => watch(&**program, arguments.bytes(0)?),
         ProcessCall::MayRun => process.view().executable(&arguments.path(0)?).map(|_head| 0),
@@ -299,7 +306,7 @@ pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut
             process.files.change_credentials(|own| own.set_groups(&list)).map(|()| 0)
         }
         ProcessCall::Reap => {
-            let reaped = processes.0.lock().table.reap(program.pid(), Pid::new(arguments.number(0)?));
+            let reaped = processes.registry.lock().table.reap(program.pid(), Pid::new(arguments.number(0)?));
             reaped.map(|status| i64::from(status.number()))
         }
     }

@@ -126,6 +126,14 @@ impl Kernel {
         KernelSnapshot { files, descriptions: descriptions.done(), sockets, table, policy, bindings, calls, processes: saved }
     }
 
+    /// Takes a snapshot of the files, the policy and the bindings, without programs. Programs may
+    /// run during the call. Open files without a name are not in the snapshot.
+    pub fn files_snapshot(&self) -> KernelSnapshot {
+        let (policy, bindings) = (self.permissions.snapshot(), self.bindings.snapshot());
+        let files = self.files.lock().snapshot().without_programs();
+        KernelSnapshot { files, policy, bindings, ..Self::new(&self.usage.limits).snapshot(&[]) }
+    }
+
     /// Restores the kernel and its processes, for new programs. Fails if the limits are too low or
     /// a mount is missing. A failed restore changes no other runtime.
     pub fn restore(saved: &KernelSnapshot, with: RestoreInputs<'_>) -> Result<RestoredKernel, Error> {

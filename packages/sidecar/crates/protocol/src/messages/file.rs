@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Empty;
 use crate::declare::requests;
+use crate::maps::Blobs;
 
 requests! {
     /// Requests about files.
@@ -41,6 +42,10 @@ requests! {
         FileChanges(FileChanges) = 55 "file.changes" -> ChangeList<'a>,
         /// Returns the changes of a watch until now that `file.changes` has not returned.
         FileDrain(FileDrain) = 59 "file.drain" -> ChangeList<'a>,
+        /// Sets or removes a user attribute of a file.
+        FileAttributeSet(FileAttributeSet<'a>) = 120 "file.attribute.set" -> Empty,
+        /// Returns the user attributes of a file.
+        FileAttributes(FileAttributes<'a>) = 121 "file.attributes" -> FileAttributeList<'a>,
         /// Sets the mode, the times and the owner of a file. Omitted fields stay unchanged.
         FileSet(FileSet<'a>) = 56 "file.set" -> Empty,
         /// Creates a symbolic or a hard link.
@@ -406,6 +411,40 @@ pub struct FileSet<'a> {
     /// Whether a symbolic link is followed. Default true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follow: Option<bool>,
+}
+
+/// `file.attribute.set`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileAttributeSet<'a> {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// The file.
+    pub path: &'a str,
+    /// The name, which begins with `user.`.
+    pub name: &'a str,
+    /// The value. Omitted: the attribute is removed.
+    #[serde(borrow, default, with = "serde_bytes", skip_serializing_if = "Option::is_none")]
+    pub value: Option<&'a [u8]>,
+}
+
+/// `file.attributes`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileAttributes<'a> {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// The file.
+    pub path: &'a str,
+}
+
+/// The reply to `file.attributes`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileAttributeList<'a> {
+    /// The value of each attribute, in the order of the names.
+    #[serde(borrow)]
+    pub attributes: Blobs<'a>,
 }
 
 /// `file.link`.

@@ -56,6 +56,10 @@ pub struct SnapshotTake<'a> {
     /// Whether the snapshot is written to disk before the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<bool>,
+    /// Whether the snapshot contains the programs. Default true. Without programs, the snapshot has
+    /// only the files, and waits for no program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<bool>,
     /// The time in which the programs must quiesce. Default: 5 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,

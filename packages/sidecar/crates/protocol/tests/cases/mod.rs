@@ -148,7 +148,14 @@ pub fn all() -> Vec<Case> {
         FileWrite,
         9,
         FileWrite,
-        FileWrite { runtime: runtime(1), path, data: BYTES, append: None, mode: Some(0o755), owner: Some(Owner { uid: 0, gid: 0 }) }
+        FileWrite {
+            runtime: runtime(1),
+            path,
+            data: BYTES,
+            append: None,
+            mode: Some(0o755),
+            owner: Some(Owner { uid: 0, gid: 0 })
+        }
     );
     sdk!(
         all,
@@ -160,7 +167,14 @@ pub fn all() -> Vec<Case> {
     );
     sdk!(all, "file-list", FileList, 9, FileList, FileList { runtime: runtime(1), path: "/" });
     sdk!(all, "file-stat", FileStat, 9, FileStat, FileStat { runtime: runtime(1), path, follow: Some(false) });
-    sdk!(all, "file-mkdir", FileMkdir, 9, FileTree, FileTree { runtime: runtime(1), path, recursive: Some(true), owner: Some(Owner { uid: 7, gid: 8 }) });
+    sdk!(
+        all,
+        "file-mkdir",
+        FileMkdir,
+        9,
+        FileTree,
+        FileTree { runtime: runtime(1), path, recursive: Some(true), owner: Some(Owner { uid: 7, gid: 8 }) }
+    );
     sdk!(all, "file-remove", FileRemove, 9, FileTree, FileTree { runtime: runtime(1), path, recursive: None, owner: None });
     sdk!(all, "process-write", ProcessWrite, 10, ProcessWrite, {
         ProcessWrite { runtime: runtime(1), pid: Pid::new(2), data: BYTES, end: Some(true) }
@@ -222,13 +236,42 @@ pub fn all() -> Vec<Case> {
         FilePush,
         FilePush { runtime: runtime(1), handle: HandleId::new(2), offset: None, data: BYTES }
     );
-    sdk!(all, "file-watch", FileWatch, 9, FileWatch, FileWatch { runtime: runtime(1), path, recursive: Some(true), typed: Some(true) });
+    sdk!(
+        all,
+        "file-watch",
+        FileWatch,
+        9,
+        FileWatch,
+        FileWatch { runtime: runtime(1), path, recursive: Some(true), typed: Some(true) }
+    );
+    sdk!(all, "file-attribute-set", FileAttributeSet, 9, FileAttributeSet, {
+        FileAttributeSet { runtime: runtime(1), path, name: "user.é", value: Some(BYTES) }
+    });
+    sdk!(all, "file-attribute-remove", FileAttributeSet, 9, FileAttributeSet, {
+        FileAttributeSet { runtime: runtime(1), path, name: "user.a", value: None }
+    });
+    sdk!(all, "file-attributes", FileAttributes, 9, FileAttributes, FileAttributes { runtime: runtime(1), path });
     sdk!(all, "file-drain", FileDrain, 9, FileDrain, FileDrain { runtime: runtime(1), handle: HandleId::new(5) });
     sdk!(all, "file-changes", FileChanges, 9, FileChanges, FileChanges { runtime: runtime(1), handle: HandleId::new(3) });
     sdk!(all, "file-set", FileSet, 9, FileSet, {
-        FileSet { runtime: runtime(1), path, mode: Some(0o644), atime_us: Some(-1), mtime_us: Some(1 << 50), owner: Some(Owner { uid: 0, gid: 1_000 }), follow: Some(false) }
+        FileSet {
+            runtime: runtime(1),
+            path,
+            mode: Some(0o644),
+            atime_us: Some(-1),
+            mtime_us: Some(1 << 50),
+            owner: Some(Owner { uid: 0, gid: 1_000 }),
+            follow: Some(false),
+        }
     });
-    sdk!(all, "file-link", FileLink, 9, FileLink, FileLink { runtime: runtime(1), path, target: "../ä", hard: None, owner: None });
+    sdk!(
+        all,
+        "file-link",
+        FileLink,
+        9,
+        FileLink,
+        FileLink { runtime: runtime(1), path, target: "../ä", hard: None, owner: None }
+    );
     sdk!(all, "file-readlink", FileReadlink, 9, FileReadlink, FileReadlink { runtime: runtime(1), path });
     sdk!(all, "runtime-create-permissions", RuntimeCreate, 2, RuntimeCreate, {
         RuntimeCreate { permissions: Some(policy()), ..RuntimeCreate::default() }

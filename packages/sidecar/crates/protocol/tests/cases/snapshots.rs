@@ -35,7 +35,7 @@ fn named(snapshot: &'static str) -> SnapshotNamed<'static> {
 }
 
 fn take() -> SnapshotTake<'static> {
-    SnapshotTake { runtime: runtime(1), name: None, labels: None, disk: None, timeout_ms: None }
+    SnapshotTake { runtime: runtime(1), name: None, labels: None, disk: None, memory: None, timeout_ms: None }
 }
 
 fn clone() -> RuntimeClone<'static> {
@@ -47,7 +47,14 @@ pub fn add(all: &mut Vec<Case>) {
     sdk!(all, "snapshot-take", SnapshotTake, 20, SnapshotTake, take());
     sdk!(all, "snapshot-take-everything", SnapshotTake, 20, SnapshotTake, {
         let labels = Some(Pairs(vec![("a", "1"), ("KÜRZEL", "")]));
-        SnapshotTake { runtime: runtime(1), name: Some("vor dem Umbau"), labels, disk: Some(true), timeout_ms: Some(5_000) }
+        SnapshotTake {
+            runtime: runtime(1),
+            name: Some("vor dem Umbau"),
+            labels,
+            disk: Some(true),
+            memory: None,
+            timeout_ms: Some(5_000),
+        }
     });
     sdk!(all, "runtime-rollback", RuntimeRollback, 21, RuntimeRollback, RuntimeRollback { runtime: runtime(1), snapshot: ID });
     sdk!(all, "runtime-clone", RuntimeClone, 22, RuntimeClone, clone());

@@ -2,6 +2,7 @@
 //! extended header in pax format precedes the header. Next: `export.rs`.
 
 use super::super::user::{GUEST, Owner, ROOT_USER};
+use super::super::user_attributes::UserAttributes;
 use super::{BLOCK, padding, pax};
 use tar::{EntryType, Header};
 
@@ -19,6 +20,7 @@ pub(super) struct Entry<'e> {
     pub(super) size: u64,
     /// The length of a sparse file. `None` for other files.
     pub(super) real_size: Option<u64>,
+    pub(super) attributes: UserAttributes,
 }
 
 /// The largest size that fits into a header's octal digits.
@@ -48,6 +50,12 @@ pub(super) fn write(out: &mut Vec<u8>, entry: &Entry<'_>) {
         pax::write(&mut records, "GNU.sparse.major", b"1");
         pax::write(&mut records, "GNU.sparse.minor", b"0");
         pax::write(&mut records, "GNU.sparse.realsize", size.to_string().as_bytes());
+    }
+    for (name, value) in entry.attributes.pairs() {
+        // A key ends at the first `=`, so a name with this byte cannot be written.
+        if !name.contains(&b'=') {
+            pax::write(&mut records, [pax::ATTRIBUTE, name].concat(), value);
+        }
     }
     if !records.is_empty() {
         let mut extended = Header::new_ustar();

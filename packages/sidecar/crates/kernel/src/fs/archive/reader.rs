@@ -40,6 +40,8 @@ pub(super) struct Entry {
     pub(super) mtime: i64,
     /// The size of a file in bytes.
     pub(super) size: u64,
+    /// The names and values of extended attributes.
+    pub(super) attributes: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// Receives the entries of an archive and the data of each entry.
@@ -236,6 +238,7 @@ impl Reader {
             mtime: mtime.ok_or_else(|| wrong(&path, "its time is no number"))?,
             link: records.link.or(long_link).unwrap_or_else(|| header.link_name_bytes().unwrap_or_default().into_owned()),
             size: records.sparse.size.unwrap_or(stored),
+            attributes: records.attributes,
             path,
         });
         if header.entry_type() == EntryType::GNUSparse {

@@ -4,9 +4,9 @@
 //! never followed: all names between the directory and the entry must be directories. An archive
 //! therefore cannot create a link and then write through the link. An entry replaces a file of the
 //! same name, as in tar. An existing directory stays, and only a directory's entry may have the
-//! directory's name. Modes, times and owners of directories are set at the end. Otherwise a mode could
-//! forbid new entries, and new entries would change the times. Next: `reader.rs`, which calls this
-//! module; `import.rs`.
+//! directory's name. Modes, times and owners of directories are set at the end. Otherwise a mode
+//! could forbid new entries, and new entries would change the times. Next: `reader.rs`, which calls
+//! this module; `import.rs`.
 
 use super::super::node::{MAX_NAME, Type};
 use super::super::open::{self, Opened};
@@ -110,6 +110,7 @@ impl Unpacker<'_> {
             Err(errno) => return Err(failed("stat", &path)(errno)),
         }
         let owner = self.kept_owner(entry)?;
+        self.set_attributes(&path, entry)?;
         self.progress.directories.insert(path, (entry.mode & PERMISSIONS, entry.mtime, owner));
         Ok(())
     }
@@ -123,13 +124,25 @@ impl Unpacker<'_> {
         }
     }
 
-    /// Gives a file to its kept owner. A mount has fixed owners.
+    /// Sets the kept owner of a file. A mount has fixed owners.
     fn chown(&self, path: &[u8], owner: Option<Owner>) -> Result<(), Failed> {
         let Some(Owner { uid, gid }) = owner else { return Ok(()) };
         match self.view.chown(path, Some(uid), Some(gid), false) {
             Ok(()) | Err(Errno::EPERM | Errno::EROFS | Errno::ENOENT) => Ok(()),
             Err(errno) => Err(failed("chown", path)(errno)),
         }
+    }
+
+    /// Sets the attributes `user.*` of an entry. Attributes of Linux's other namespaces are
+    /// ignored, and a mount has no attributes.
+    fn set_attributes(&self, path: &[u8], entry: &Entry) -> Result<(), Failed> {
+        for (name, value) in &entry.attributes {
+            match self.view.set_attribute(path, name, value, 0, false) {
+                Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOENT) => {}
+                Err(errno) => return Err(failed("setxattr", path)(errno)),
+            }
+        }
+        Ok(())
     }
 
     /// Sets the modes, times and kept owners of directories, at the end of the archive.
@@ -231,6 +244,7 @@ impl Sink for Unpacker<'_> {
         opened.release(&mut tree);
         drop(tree);
         sized.map_err(failed("ftruncate", &path))?;
+        self.set_attributes(&path, entry)?;
         match self.view.utimes(&path, now(), entry.mtime, false) {
             Ok(()) | Err(Errno::ENOENT) => Ok(()),
             Err(errno) => Err(failed("utime", &path)(errno)),

@@ -73,7 +73,7 @@ impl<'k> EmbedderFiles<'k> {
         self
     }
 
-    /// Gives an opened file in memory to the chosen owner. A mount has fixed owners.
+    /// Sets the chosen owner of an opened file in memory. A mount has fixed owners.
     fn give(&self, tree: &mut FileSystem, opened: &Opened) -> Result<(), Errno> {
         let (Opened::Memory(ino), true) = (opened, self.gives) else { return Ok(()) };
         let Owner { uid, gid } = self.view.user.owner();

@@ -20,8 +20,8 @@ impl EmbedderWatch {
 }
 
 impl EmbedderFiles<'_> {
-    /// Starts a watch, with typed events if `typed` is set. Returns the watch, and whether the watched
-    /// file is a directory.
+    /// Starts a watch, with typed events if `typed` is set. Returns the watch, and whether the
+    /// watched file is a directory.
     pub fn watch(&self, path: &str, recursive: bool, typed: bool) -> Result<(EmbedderWatch, bool), Error> {
         self.explained("watch", path, |path| {
             let is_directory = self.view.stat(path, true)?.kind == Type::Directory;

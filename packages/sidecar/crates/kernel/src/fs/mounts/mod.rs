@@ -245,8 +245,8 @@ impl FileSystem {
     }
 
     /// Creates the directory `path`, which must be absolute, and missing directories above. New
-    /// directories belong to the user's owner. In a mount that is no overlay, a missing directory fails
-    /// with `ENOENT`.
+    /// directories belong to the user's owner. In a mount that is no overlay, a missing directory
+    /// fails with `ENOENT`.
     pub(crate) fn make_directories(&mut self, user: &User, path: &[u8]) -> Result<(), Errno> {
         let ends = path.iter().enumerate().filter(|(at, byte)| **byte == b'/' && *at > 0).map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([path.len()]).collect();

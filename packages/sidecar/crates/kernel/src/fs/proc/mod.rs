@@ -94,7 +94,9 @@ impl Proc {
             [b"mounts"] => Ok(ProcEntry::Link(Link::Mounts)),
             [b"sys", b"kernel", name] => in_table(machine::KERNEL, name).map(ProcEntry::Machine),
             [b"sys", b"kernel", b"random", name] => in_table(machine::RANDOM, name).map(ProcEntry::Machine),
-            [name] if name.first().is_some_and(u8::is_ascii_digit) => self.program(name).and_then(|program| folder(Folder::Process(program))),
+            [name] if name.first().is_some_and(u8::is_ascii_digit) => {
+                self.program(name).and_then(|program| folder(Folder::Process(program)))
+            }
             [name] => in_table(machine::ROOT, name).map(ProcEntry::Machine),
             [pid, b"fd"] => folder(Folder::Descriptors(self.program(pid)?)),
             [pid, b"fd", fd] => {
@@ -202,7 +204,7 @@ fn owner_of(program: &dyn Caller) -> Owner {
 }
 
 /// Fails with `EACCES` if the calling program may not see the open files and the directory of
-/// `program`: both belong to different users, and the caller is not `root`.
+/// `program`. Only programs of the same user and of `root` may.
 fn may_inspect(processes: &Processes, program: &dyn Caller) -> Result<(), Errno> {
     let Some(caller) = current_caller().and_then(|pid| processes.program(pid)) else { return Ok(()) };
     let (own, target) = (owner_of(&*caller).uid, owner_of(program).uid);

@@ -30,13 +30,7 @@ impl ProcessFiles {
         let mut index = |slot: &Option<_>| slot.as_ref().map(|description| descriptions.index_of(description));
         let slots = self.descriptors.lock().slots().iter().map(&mut index).collect();
         let PathContext { directory, path, umask, credentials } = &*self.context.lock();
-        ProcessFilesSnapshot {
-            slots,
-            directory: directory.clone(),
-            path: path.clone(),
-            umask: *umask,
-            credentials: *credentials,
-        }
+        ProcessFilesSnapshot { slots, directory: directory.clone(), path: path.clone(), umask: *umask, credentials: *credentials }
     }
 }
 

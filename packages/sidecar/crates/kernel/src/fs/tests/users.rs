@@ -1,5 +1,5 @@
-//! Tests of users: owners of new files, permission bits for root, for `user` and for other users,
-//! `chown`, ids of processes, and the command files that raise the effective user.
+//! Tests of users: owners of new files, permission bits for each user, and `chown`. Also tests the
+//! ids of processes, and the command files that raise the effective user.
 
 use super::{Arg, Guest};
 use crate::fs::Owner;
@@ -51,8 +51,7 @@ fn new_files_belong_to_their_creator() {
 #[test]
 fn permission_bits_apply_to_users_but_not_to_root() {
     let kernel = kernel();
-    let (mut root, mut user, mut other) =
-        (guest(&kernel, Owner::ROOT), guest(&kernel, Owner::GUEST), guest(&kernel, OTHER));
+    let (mut root, mut user, mut other) = (guest(&kernel, Owner::ROOT), guest(&kernel, Owner::GUEST), guest(&kernel, OTHER));
     assert_eq!(user.plain(FileCall::Mkdir, &["/tmp/own".into(), 0o700.into()]), 0);
     assert_eq!(user.write_file("/tmp/own/f", b"secret"), 0);
     assert_eq!((other.read_file("/tmp/own/f"), root.read_file("/tmp/own/f")), (Err(EACCES), Ok(b"secret".to_vec())));
@@ -65,7 +64,7 @@ fn permission_bits_apply_to_users_but_not_to_root() {
 }
 
 #[test]
-fn only_root_gives_files_away() {
+fn only_root_changes_the_owner_of_a_file() {
     let kernel = kernel();
     let (mut root, mut user) = (guest(&kernel, Owner::ROOT), guest(&kernel, Owner::GUEST));
     assert_eq!(user.write_file("/tmp/f", b""), 0);
