@@ -102,6 +102,7 @@ export type {
   SnapshotStoreOptions,
   TenantOptions,
 } from './options/snapshots.js';
+export type { OpenTerminalOptions } from './options/terminals.js';
 export type {
   NetworkCloseEvent,
   NetworkDeniedEvent,
@@ -123,6 +124,7 @@ export type { MemberFlow, NetworkMember, NetworkRuntime } from './private-networ
 export { Network } from './private-networks/network.js';
 export type { GuestProcess } from './programs/guest-process.js';
 export type { ExecResult, ExecTimings, RunResult } from './programs/result.js';
+export type { Terminal } from './programs/terminal.js';
 export type { ProcessEntry } from './programs/runtime-programs.js';
 export type { FileType, SidecarResources as SidecarResourceSnapshot } from './protocol/generated/messages.js';
 export type { ResidentRunner } from './runner/resident-runner.js';

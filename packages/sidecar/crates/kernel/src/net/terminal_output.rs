@@ -78,6 +78,12 @@ impl Sockets {
         });
     }
 
+    /// Returns the present and the highest number of terminals.
+    pub(crate) fn terminals_used_and_highest(&self) -> (u64, u64) {
+        let state = self.lock();
+        (state.network.terminals.all.len() as u64, state.network.terminal_mark.high())
+    }
+
     /// Returns the numbers of removed terminals whose files must be removed.
     pub(crate) fn take_removed_terminals(&self) -> Option<Vec<u32>> {
         let removed = std::mem::take(&mut self.lock().network.terminals.removed);
