@@ -124,8 +124,8 @@ export type { MemberFlow, NetworkMember, NetworkRuntime } from './private-networ
 export { Network } from './private-networks/network.js';
 export type { GuestProcess } from './programs/guest-process.js';
 export type { ExecResult, ExecTimings, RunResult } from './programs/result.js';
-export type { Terminal } from './programs/terminal.js';
 export type { ProcessEntry } from './programs/runtime-programs.js';
+export type { Terminal } from './programs/terminal.js';
 export type { FileType, SidecarResources as SidecarResourceSnapshot } from './protocol/generated/messages.js';
 export type { ResidentRunner } from './runner/resident-runner.js';
 export type { ProgramFiles } from './runtime/exec-files.js';

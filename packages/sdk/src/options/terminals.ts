@@ -1,6 +1,6 @@
 // Options of `runtime.openTerminal()`.
 
-import { type CommandOptions, COMMAND, COMMAND_ARGUMENTS, type OutputHandler, PROGRAM } from './programs.js';
+import { COMMAND, COMMAND_ARGUMENTS, type CommandOptions, type OutputHandler, PROGRAM } from './programs.js';
 import { CALLBACK, PROGRAM_TEXT, whole } from './rule.js';
 import { known, type OptionTable } from './table.js';
 

@@ -7,11 +7,12 @@ import { node, openScreen } from './terminal-helpers.js';
 
 const [mode] = MODES;
 
-
 describe('job control', () => {
   test('SIGSTOP stops a process and SIGCONT continues the process', () =>
     withRuntime(mode, {}, async (runtime) => {
-      const child = await runtime.spawn(`import fs from 'node:fs'; let n = 0; setInterval(() => fs.writeFileSync('/tmp/n', String(n++)), 5);`);
+      const child = await runtime.spawn(
+        `import fs from 'node:fs'; let n = 0; setInterval(() => fs.writeFileSync('/tmp/n', String(n++)), 5);`,
+      );
       const count = async () => Number(Buffer.from(await runtime.readFile('/tmp/n').catch(() => new Uint8Array())).toString());
       while ((await count()) < 2) await new Promise((resolve) => setTimeout(resolve, 5));
       await child.kill('SIGSTOP');
@@ -53,7 +54,10 @@ describe('job control', () => {
 
   test('Ctrl+Z does not stop an orphaned group', () =>
     withRuntime(mode, {}, async (runtime) => {
-      const { terminal, waitFor } = await openScreen(runtime, node("console.log('on'); process.stdin.on('data', () => process.exit(7))"));
+      const { terminal, waitFor } = await openScreen(
+        runtime,
+        node("console.log('on'); process.stdin.on('data', () => process.exit(7))"),
+      );
       await waitFor('on');
       await terminal.write('\x1a');
       await waitFor('^Z');

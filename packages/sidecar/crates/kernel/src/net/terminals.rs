@@ -119,7 +119,11 @@ impl Network {
     }
 
     /// Changes a terminal, and notifies the waits of all its ends.
-    fn change_terminal<R>(&mut self, number: u32, change: impl FnOnce(&mut Terminal, &mut Vec<PostedSignal>) -> R) -> Result<R, Errno> {
+    fn change_terminal<R>(
+        &mut self,
+        number: u32,
+        change: impl FnOnce(&mut Terminal, &mut Vec<PostedSignal>) -> R,
+    ) -> Result<R, Errno> {
         let terminal = self.terminals.all.get_mut(&number).ok_or(Errno::EIO)?;
         let before = terminal.discipline.buffered();
         let result = change(terminal, &mut self.terminals.posted);
