@@ -1,5 +1,5 @@
-// Connects the terminal of the command to a terminal in a runtime: keys go in, output comes out,
-// and the sizes are equal.
+// Connects the terminal of the command to a terminal in a runtime. Keys are sent to the runtime,
+// output is shown, and the sizes are equal.
 
 import type { NodeRuntime, OpenTerminalOptions } from '../index.js';
 

@@ -77,7 +77,9 @@ export class Terminal implements AsyncDisposable {
     return this.#program.kill(signal);
   }
 
-  /** Waits until the program has ended and returns its exit code. @throws as `GuestProcess.wait()` */
+  /**
+   * Waits until the program has ended and returns its exit code. @throws as `GuestProcess.wait()`
+   */
   wait(): Promise<number> {
     return this.#program.wait();
   }

@@ -19,7 +19,7 @@ describe.each(MODES)('$name', (mode) => {
       const { terminal, waitFor } = await openScreen(runtime, node(LINES));
       await waitFor('ready\r\n');
       await terminal.write('helo\x7fo\x7flo\r');
-      expect(await waitFor(']\r\n')).toBe('helo\b \bo\b \blo\r\n["hello\\n"]\r\n'.replace('hello', 'hello'));
+      expect(await waitFor(']\r\n')).toBe('helo\b \bo\b \blo\r\n["hello\\n"]\r\n');
       await terminal.write('one two\x17\x15end\r');
       await waitFor('["end\\n"]');
       await terminal.write('\x04');
@@ -32,12 +32,13 @@ describe.each(MODES)('$name', (mode) => {
     withRuntime(mode, {}, async (runtime) => {
       const code = `
         const { stdin, stdout, stderr } = process;
-        console.log(stdin.isTTY, stdout.isTTY, stderr.isTTY, require('tty').isatty(0), stdout.columns, stdout.rows, process.env.TERM);
+        console.log(stdin.isTTY, stdout.isTTY, stderr.isTTY, require('tty').isatty(0));
+        console.log([stdout.columns, stdout.rows, process.env.TERM].join());
         stdout.on('resize', () => { console.log('resized', stdout.columns, stdout.rows); process.exit(); });
         setInterval(() => {}, 1000);
       `;
       const { terminal, waitFor } = await openScreen(runtime, { ...node(code), cols: 100, rows: 30, term: 'vt100' });
-      await waitFor('true true true true 100 30 vt100\r\n');
+      await waitFor(/true.* .*true.* .*true.* .*true.*\r\n100,30,vt100\r\n/);
       await terminal.resize(120, 40);
       await waitFor('resized 120 40');
       expect(await terminal.wait()).toBe(0);
@@ -147,7 +148,8 @@ describe('terminals', () => {
         const master = fs.openSync('/dev/ptmx', 'r+');
         const [name] = fs.readdirSync('/dev/pts');
         const slave = fs.openSync('/dev/pts/' + name, 'r+');
-        console.log(tty.isatty(master), tty.isatty(slave), fs.fstatSync(slave).isCharacterDevice(), fs.readlinkSync('/proc/self/fd/' + slave));
+        console.log(tty.isatty(master), tty.isatty(slave), fs.fstatSync(slave).isCharacterDevice());
+        console.log(fs.readlinkSync('/proc/self/fd/' + slave));
         fs.writeSync(slave, 'out\\n');
         const buffer = Buffer.alloc(100);
         console.log(JSON.stringify(buffer.toString('latin1', 0, fs.readSync(master, buffer))));
@@ -162,7 +164,8 @@ describe('terminals', () => {
       `);
       expect([stderr, exitCode]).toEqual(['', 0]);
       expect(stdout.split('\n')).toEqual([
-        'true true true /dev/pts/0',
+        'true true true',
+        '/dev/pts/0',
         '"out\\r\\n"',
         '"in\\n"',
         'ENOSPC',

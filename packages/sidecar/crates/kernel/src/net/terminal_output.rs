@@ -1,7 +1,7 @@
 //! The embedder's end of a terminal. The standard input of the program writes to the master, like
 //! to the pipe of any standard input (`sockets.rs`). The output of the master is the standard
-//! output of the program. Output for which the reader has no room stays in the terminal, so that
-//! the writers wait. Next: `turn.rs`.
+//! output of the program. Output stays in the terminal while the reader is slow, so that the
+//! writers wait. Next: `turn.rs`.
 
 use super::socket::{IN, Role, WaitOwner, Waiter};
 use super::sockets::{SocketState, Sockets, StdinFeed};
@@ -18,7 +18,7 @@ use std::task::{Wake, Waker};
 /// The program whose standard output is the output of a terminal.
 pub(super) struct TerminalOutlet {
     program: Weak<dyn Caller>,
-    /// Moves the output when the reader of the program's output has room.
+    /// Moves the output when the reader of the program's output accepts more bytes.
     room: Waker,
 }
 

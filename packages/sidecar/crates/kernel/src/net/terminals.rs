@@ -1,6 +1,6 @@
-//! Terminals in the table of sockets. A terminal has one master and any number of slaves, and each
-//! end is a socket, so that reads, writes, waits, descriptors and snapshots need no second
-//! mechanism. Signals are posted, and delivered after the lock of the table was released
+//! Terminals in the table of sockets. A terminal has one master and any number of slaves. Each end
+//! is a socket. So reads, writes, waits, descriptors and snapshots need no second mechanism.
+//! Signals are posted, and delivered after the lock of the table was released
 //! (`posted_signals.rs`). Next: `terminal_calls.rs`.
 
 use super::network::{Network, Wake};

@@ -284,7 +284,7 @@ impl Discipline {
     }
 
     /// Returns whether the discipline accepts a byte of the keyboard. A line without an end is
-    /// always accepted, because no read can make room for its end.
+    /// always accepted, because no read can make space for its end.
     pub(crate) fn accepts_input(&self) -> bool {
         self.places() < INPUT_BYTES || (self.attributes.is_canonical() && self.lines.is_empty())
     }
