@@ -9,6 +9,7 @@ const { reasonOf } = require('../errors/denials.js');
 const { uvException } = require('../errors/errno.js');
 const { NUMBERS: PROCESSES, sysWait } = require('../processes/calls.js');
 const { send } = require('../processes/signals.js');
+const { resetModes } = require('../processes/terminals.js');
 const { unavailableError } = require('../errors/unavailable.js');
 
 const { NUMBERS, sys } = require('../fs/calls.js');
@@ -32,7 +33,10 @@ module.exports = function processMethods(binding) {
   };
   binding.cwd = native.cwd;
   binding.chdir = chdir;
-  binding.reallyExit = native.exit;
+  binding.reallyExit = (code) => {
+    resetModes();
+    native.exit(code);
+  };
   binding.abort = () => {
     send(native.pid(), SIGABRT);
     // Is reached only without a kernel, where the signal has no effect.

@@ -8,6 +8,7 @@ const { TTY_KIND } = require('../net/calls.js');
 
 const { sys } = native;
 
+const EINTR = -4;
 const ATTRIBUTE_BYTES = 36;
 const SIZE_BYTES = 8;
 const CHARACTERS_AT = 17;
@@ -69,6 +70,32 @@ function makeRaw(attributes) {
   };
 }
 
+// The attributes of each terminal before its raw mode, by descriptor.
+const before = new Map();
+
+// Turns raw mode on or off, as libuv's uv_tty_set_mode. Returns 0 or a negative errno.
+function setRawMode(fd, isRaw) {
+  const present = getAttributes(fd);
+  if (typeof present === 'number') return present;
+  const saved = before.get(fd);
+  if (!isRaw && saved === undefined) return 0;
+  const wanted = isRaw ? makeRaw(saved ?? present) : saved;
+  // A signal may stop this background process. The call is repeated after the process has
+  // continued.
+  let status = EINTR;
+  while (status === EINTR) status = setAttributes(fd, wanted);
+  if (status < 0) return status;
+  if (!isRaw) before.delete(fd);
+  else if (saved === undefined) before.set(fd, present);
+  return 0;
+}
+
+// Turns raw mode off at the end of the process, as libuv's uv_tty_reset_mode.
+function resetModes() {
+  for (const [fd, attributes] of before) setAttributes(fd, attributes);
+  before.clear();
+}
+
 // Returns [columns, rows], or a negative errno.
 function getSize(fd) {
   const bytes = new Uint8Array(SIZE_BYTES);
@@ -97,8 +124,10 @@ module.exports = {
   makeRaw,
   numberOf,
   open,
+  resetModes,
   setAttributes,
   setControlling,
   setForeground,
+  setRawMode,
   setSize,
 };

@@ -64,7 +64,7 @@ pub trait Caller: Send + Sync {
     fn has_output_room(&self, waker: &Waker) -> bool;
 
     /// Writes the output of the program's terminal to the standard output, which is not captured.
-    /// Returns the number of bytes for which the reader has room. If the number is 0, `waker` is
+    /// Returns the number of accepted bytes. If the number is 0, `waker` is
     /// called when the reader has read enough bytes or when a reader arrives.
     fn write_terminal(&self, bytes: &[u8], waker: &Waker) -> usize;
 

@@ -5,14 +5,14 @@ use super::system_calls;
 system_calls! {
     /// A call about processes and signals.
     ProcessCall, blocks: false {
-        /// Starts a child. `words` are u32: flags, the counts of arguments, of
-        /// variables and of descriptors, the user and the group if the flags say so, then a kind and
-        /// a number for each descriptor. Kind 0
+        /// Starts a child. `words` are u32: flags, the counts of arguments, of variables and of
+        /// descriptors, the user, the group, then a kind and a number for each descriptor. Kind 0
         /// passes no descriptor, or `/dev/null` as one of the first three. Kind 1 passes the
-        /// caller's descriptor of that number. The flags are 1 = detached, 2 = one more word is the
-        /// child's process group, and 0 a new group, 4 = the child's group becomes the foreground
-        /// group of the caller's terminal before the child starts, 8 = descriptor 0 becomes the
-        /// controlling terminal of a detached child, 0x10 = with a user, 0x20 = with a group. `texts` has a NUL behind each text: file, directory
+        /// caller's descriptor of that number. Flag 1 starts a new session. With flag 2 one more
+        /// word is the child's process group, and 0 is a new group. With flag 4 the child's group
+        /// becomes the foreground group of the caller's terminal before the start. With flags 1 and
+        /// 8 descriptor 0 becomes the controlling terminal of the session. With flag 0x10 the words
+        /// have a user, with flag 0x20 a group. `texts` has a NUL behind each text: file, directory
         /// (empty: the caller's), arguments, variables. Fails with `E2BIG` above the limits
         /// `argvBytes` and `envBytes`. Fails with `EAGAIN` if the runtime has too many processes,
         /// and with `ENOMEM` above a memory limit. Fails with `ENOENT`, `EACCES`, `ENOEXEC` and
@@ -29,9 +29,9 @@ system_calls! {
         Kill(pid, signal) = 0x402 => Zero;
         /// Returns the parent's pid.
         Getppid() = 0x403 => Value("the pid, 1 if the parent has ended");
-        /// Sets the action of a signal: 0 the default action, 1 listening, 2 ignoring. A signal with
-        /// a listener is reported by `next_signal` and has no other effect, except that SIGCONT
-        /// continues the process. Fails with `EINVAL` for SIGKILL and SIGSTOP.
+        /// Sets the action of a signal: 0 the default action, 1 listening, 2 ignoring. A signal
+        /// with a listener is reported by `next_signal` and has no other effect, except that
+        /// SIGCONT continues the process. Fails with `EINVAL` for SIGKILL and SIGSTOP.
         Listen(signal, action) = 0x404 => Zero;
         /// Waits for a signal with a listener. Fails with `EBUSY` if another operation of
         /// `next_signal` is pending.

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_leaves_room_for_its_last_output_and_is_not_captured() {
+    fn a_terminal_leaves_space_for_its_last_output_and_is_not_captured() {
         let mut output = Output::new(Streams::default(), 10);
         assert_eq!(output.write_terminal(b"lost"), 0, "no reader");
         output.begin(None, Streams { stdout: true, stderr: false });
@@ -324,7 +324,7 @@ mod tests {
         let rest = vec![7_u8; TERMINAL_REST as usize];
         assert_eq!(output.write(1, &rest).0, Written::Taken(rest.len()));
         output.wait(Waker::noop());
-        assert!(output.credit(TERMINAL_REST).is_empty(), "the terminal has no room yet");
+        assert!(output.credit(TERMINAL_REST).is_empty(), "the terminal has no space yet");
         assert_eq!(output.credit(1).len(), 1);
         assert_eq!((output.write_terminal(&block), output.take()[0].0.len()), (1, 10));
     }

@@ -12,8 +12,8 @@ use super::watch::Change;
 const MODE: u32 = 0o620;
 
 impl FileSystem {
-    /// Adds the file of a terminal. Without room for an inode or a directory `/dev/pts`, the
-    /// terminal has no file.
+    /// Adds the file of a terminal. If the limits allow no inode or the directory `/dev/pts` does
+    /// not exist, the terminal has no file.
     pub(crate) fn add_terminal(&mut self, number: u32) {
         let Some(end) = self.terminal_end(number).filter(|end| end.node.is_none()) else { return };
         let Ok(ino) = self.add(Body::Device(Device::Terminal(number)), MODE, Owner::GUEST) else { return };

@@ -42,9 +42,9 @@ pub(crate) use calls::call;
 pub(crate) use outside::testing::Asked;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use outside::testing::{FakeOutside, FlowRules};
+pub(crate) use posted_signals::{PostedSignal, Recipient};
 pub(crate) use snapshot::SocketsSnapshot;
 pub use socket::{IN, OUT};
 pub(crate) use sockets::SocketKind;
-pub(crate) use posted_signals::{PostedSignal, Recipient};
 pub use sockets::Sockets;
 pub(crate) use terminal_calls::terminal_call;

@@ -1,7 +1,7 @@
 //! The embedder's end of a terminal. The standard input of the program writes to the master, like
 //! to the pipe of any standard input (`sockets.rs`). The output of the master is the standard
-//! output of the program. Output for which the reader has no room stays in the terminal, so that
-//! the writers wait. Next: `turn.rs`.
+//! output of the program. Output stays in the terminal while the reader is slow, so that the
+//! writers wait. Next: `turn.rs`.
 
 use super::socket::{IN, Role, WaitOwner, Waiter};
 use super::sockets::{SocketState, Sockets, StdinFeed};
@@ -18,7 +18,7 @@ use std::task::{Wake, Waker};
 /// The program whose standard output is the output of a terminal.
 pub(super) struct TerminalOutlet {
     program: Weak<dyn Caller>,
-    /// Moves the output when the reader of the program's output has room.
+    /// Moves the output when the reader of the program's output accepts more bytes.
     room: Waker,
 }
 
@@ -76,6 +76,12 @@ impl Sockets {
             state.pump_output(master);
             Ok(())
         });
+    }
+
+    /// Returns the present and the highest number of terminals.
+    pub(crate) fn terminals_used_and_highest(&self) -> (u64, u64) {
+        let state = self.lock();
+        (state.network.terminals.all.len() as u64, state.network.terminal_mark.high())
     }
 
     /// Returns the numbers of removed terminals whose files must be removed.

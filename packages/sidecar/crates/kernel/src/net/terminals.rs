@@ -1,6 +1,6 @@
-//! Terminals in the table of sockets. A terminal has one master and any number of slaves, and each
-//! end is a socket, so that reads, writes, waits, descriptors and snapshots need no second
-//! mechanism. Signals are posted, and delivered after the lock of the table was released
+//! Terminals in the table of sockets. A terminal has one master and any number of slaves. Each end
+//! is a socket. So reads, writes, waits, descriptors and snapshots need no second mechanism.
+//! Signals are posted, and delivered after the lock of the table was released
 //! (`posted_signals.rs`). Next: `terminal_calls.rs`.
 
 use super::network::{Network, Wake};
@@ -119,7 +119,11 @@ impl Network {
     }
 
     /// Changes a terminal, and notifies the waits of all its ends.
-    fn change_terminal<R>(&mut self, number: u32, change: impl FnOnce(&mut Terminal, &mut Vec<PostedSignal>) -> R) -> Result<R, Errno> {
+    fn change_terminal<R>(
+        &mut self,
+        number: u32,
+        change: impl FnOnce(&mut Terminal, &mut Vec<PostedSignal>) -> R,
+    ) -> Result<R, Errno> {
         let terminal = self.terminals.all.get_mut(&number).ok_or(Errno::EIO)?;
         let before = terminal.discipline.buffered();
         let result = change(terminal, &mut self.terminals.posted);

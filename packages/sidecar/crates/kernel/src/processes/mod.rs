@@ -324,7 +324,8 @@ fn answer(pid: Pid) -> i64 {
 }
 
 /// Starts an operation that completes with the child's wait status. The end of the child also
-/// removes the child from the table. `changes` are the other changes that complete the operation. Fails with `ECHILD` if `pid` is not a child of the program.
+/// removes the child from the table. `changes` are the other changes that complete the operation.
+/// Fails with `ECHILD` if `pid` is not a child of the program.
 fn wait(program: &Arc<dyn Caller>, pid: Pid, changes: u8) -> Answer {
     let operations = &program.process().operations;
     let operation = operations.begin()?;

@@ -283,7 +283,10 @@ mod tests {
         assert_eq!(state.receive(20, false, &operations), Effect::Nothing, "an orphaned group");
         assert_eq!(state.receive(20, true, &operations), Effect::Stop(20));
         assert_eq!(state.receive(SIGSTOP, true, &operations), Effect::Nothing, "the process is stopped already");
-        assert_eq!((state.receive(15, true, &operations), state.receive(1, true, &operations)), (Effect::Nothing, Effect::Nothing));
+        assert_eq!(
+            (state.receive(15, true, &operations), state.receive(1, true, &operations)),
+            (Effect::Nothing, Effect::Nothing)
+        );
         assert_eq!(state.check(), Ok(()));
         assert_eq!(state.receive(SIGKILL, true, &operations), Effect::End(SIGKILL));
         assert_eq!(state.receive(SIGCONT, true, &operations), Effect::Continue(Some(1)));
@@ -299,7 +302,10 @@ mod tests {
             signals.listen(signal, Action::Ignore).expect("a signal");
         }
         let mut state = signals.0.lock();
-        assert_eq!((state.receive(2, true, &operations), state.receive(20, true, &operations)), (Effect::Nothing, Effect::Nothing));
+        assert_eq!(
+            (state.receive(2, true, &operations), state.receive(20, true, &operations)),
+            (Effect::Nothing, Effect::Nothing)
+        );
         assert_eq!(state.receive(SIGSTOP, true, &operations), Effect::Stop(SIGSTOP));
         assert_eq!(state.receive(SIGCONT, true, &operations), Effect::Continue(None), "SIGCONT always continues");
         drop(state);

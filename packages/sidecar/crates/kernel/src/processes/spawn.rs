@@ -97,9 +97,9 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
     Ok(i64::from(pid.get()))
 }
 
-/// Gives the terminal of the parent's session to the child's group, or makes the terminal of the
-/// child's descriptor 0 the controlling terminal of the child's session. Without a terminal the
-/// function has no effect.
+/// Makes the child's group the foreground group of its session's terminal if `wanted.0` is set. If
+/// `wanted.1` is set, makes the terminal of descriptor 0 the controlling terminal of the session.
+/// Without a terminal the function has no effect.
 fn place_on_terminal(kernel: &Kernel, pid: Pid, wanted: (bool, bool), slots: &[Option<Arc<Description>>]) {
     let (is_foreground, takes_terminal) = wanted;
     if is_foreground {

@@ -98,7 +98,7 @@ pub(super) struct Consequences {
     pub(super) notified: Option<(Pid, OperationId)>,
     /// The processes that must end because the ended process was their root process.
     pub(super) ended: Vec<Pid>,
-    /// The processes of stopped groups that no process can continue any more. The processes receive
+    /// The processes of stopped groups that no process can continue. The processes receive
     /// SIGHUP and SIGCONT.
     pub(super) abandoned: Vec<Pid>,
 }
@@ -131,8 +131,8 @@ impl ProcessTable {
         })
     }
 
-    /// Adds a child of `parent`. Fails with `EAGAIN` if `parent` must end or the table is full, and
-    /// with `EPERM` for a group that the session of `parent` does not have.
+    /// Adds a child of `parent`. Fails with `EAGAIN` if `parent` must end or the table is full.
+    /// Fails with `EPERM` for a group that is not in the session of `parent`.
     pub(super) fn enter_child(&mut self, parent: Pid, placement: Placement) -> Result<Pid, Errno> {
         let of_parent = self.entries.get(&parent).filter(|parent| !parent.condemned).ok_or(Errno::EAGAIN)?;
         let (own, session, root) = (of_parent.group, of_parent.session, of_parent.root);
@@ -300,10 +300,10 @@ impl ProcessTable {
         });
     }
 
-    /// Registers `waiter` for the end of the caller's child. Returns the number of the status if the
-    /// child has already ended, or if a change completes the wait. If `waiter.reaps` is true, also removes the ended child. Fails with `ECHILD`
-    /// if the process is not a child of the caller, and with `EBUSY` if a wait for the child
-    /// exists.
+    /// Registers `waiter` for the end of the caller's child. Returns the number of the status if
+    /// the child has already ended, or if a change completes the wait. If `waiter.reaps` is true,
+    /// also removes the ended child. Fails with `ECHILD` if the process is not a child of the
+    /// caller, and with `EBUSY` if a wait for the child exists.
     pub(super) fn wait(&mut self, caller: Pid, pid: Pid, waiter: Waiter) -> Result<Option<i32>, Errno> {
         let entry = self.entries.get_mut(&pid).filter(|entry| entry.parent == caller).ok_or(Errno::ECHILD)?;
         match entry.ended {

@@ -119,7 +119,10 @@ fn a_child_starts_in_a_group_of_its_session() {
     assert_eq!(table.enter_child(root, Placement::Group(child)), Err(Errno::EPERM), "no such group");
     assert_eq!(table.set_session(leader), Err(Errno::EPERM), "the leader of a group");
     assert_eq!(table.set_session(member), Ok(member));
-    assert_eq!((table.group(member), table.session(member), table.session(Pid::new(999))), (Ok(member), Ok(member), Err(Errno::ESRCH)));
+    assert_eq!(
+        (table.group(member), table.session(member), table.session(Pid::new(999))),
+        (Ok(member), Ok(member), Err(Errno::ESRCH))
+    );
 }
 
 #[test]

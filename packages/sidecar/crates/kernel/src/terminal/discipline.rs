@@ -67,8 +67,8 @@ impl Discipline {
         let complete: usize = self.lines.iter().map(|line| usize::from(*line)).sum();
         let ends = self.lines.iter().filter(|line| **line == 0).count();
         let is_counted = complete == self.complete && ends == self.ends && complete <= self.input.len();
-        let is_bounded = self.input.len().saturating_add(ends) <= INPUT_BYTES
-            && self.output.bytes.len() <= OUTPUT_BYTES + ECHO_BYTES;
+        let is_bounded =
+            self.input.len().saturating_add(ends) <= INPUT_BYTES && self.output.bytes.len() <= OUTPUT_BYTES + ECHO_BYTES;
         is_counted && is_bounded && (self.attributes.is_canonical() || self.lines.is_empty())
     }
 
@@ -149,8 +149,7 @@ impl Discipline {
             }
         }
         if attributes.has_local(ISIG) {
-            let signals =
-                [(VINTR, KeyboardSignal::Interrupt), (VQUIT, KeyboardSignal::Quit), (VSUSP, KeyboardSignal::Suspend)];
+            let signals = [(VINTR, KeyboardSignal::Interrupt), (VQUIT, KeyboardSignal::Quit), (VSUSP, KeyboardSignal::Suspend)];
             if let Some((_, signal)) = signals.into_iter().find(|(index, _)| attributes.is(byte, *index)) {
                 self.interrupt(byte);
                 return Some(signal);
@@ -285,7 +284,7 @@ impl Discipline {
     }
 
     /// Returns whether the discipline accepts a byte of the keyboard. A line without an end is
-    /// always accepted, because no read can make room for its end.
+    /// always accepted, because no read can make space for its end.
     pub(crate) fn accepts_input(&self) -> bool {
         self.places() < INPUT_BYTES || (self.attributes.is_canonical() && self.lines.is_empty())
     }

@@ -120,8 +120,8 @@ impl Discipline {
         }
     }
 
-    /// Returns the number of columns from the previous tab, or from the start of the line, to the
-    /// end of the line, and whether a tab precedes the columns.
+    /// Returns the number of columns at the end of the line that follow a tab or the start of the
+    /// line. Also returns whether the columns follow a tab.
     fn columns_before_tab(&self) -> (u32, bool) {
         let mut columns = 0_u32;
         for byte in self.input.range(self.line_start()..).rev() {

@@ -1,9 +1,7 @@
 //! The output of a terminal: the processing of a program's bytes, and the echo of the input. Next:
 //! `editing.rs`.
 
-use super::attributes::{
-    Attributes, ECHOCTL, OCRNL, OLCUC, ONLCR, ONLRET, ONOCR, OPOST, TABDLY,
-};
+use super::attributes::{Attributes, ECHOCTL, OCRNL, OLCUC, ONLCR, ONLRET, ONOCR, OPOST, TABDLY};
 use super::{ECHO_BYTES, OUTPUT_BYTES};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

@@ -7,6 +7,7 @@ mod embedder;
 mod outside;
 mod parts;
 mod same;
+mod terminals;
 
 use super::{KernelSnapshot, RestoreInputs, RestoredKernel};
 use crate::caller::Caller;

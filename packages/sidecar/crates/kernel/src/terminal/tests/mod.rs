@@ -184,7 +184,8 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let special = prop_oneof![Just(0x7f), Just(0x15), Just(0x17), Just(0x12), Just(0x16), Just(4), Just(3), Just(13), Just(10), Just(9)];
+    let special =
+        prop_oneof![Just(0x7f), Just(0x15), Just(0x17), Just(0x12), Just(0x16), Just(4), Just(3), Just(13), Just(10), Just(9)];
     let keys = prop::collection::vec(prop_oneof![3 => special, 2 => any::<u8>()], 0..600);
     let flags = (any::<u32>(), any::<u32>(), any::<u32>(), prop::array::uniform20(any::<u8>()));
     let encoded = flags.prop_map(|(input, output, local, rest)| {
