@@ -9,7 +9,8 @@ import { defineCommand, getCommandNames } from 'just-bash';
 import { cmp, hexdump, shuf, truncate, xxd } from './commands/bytes.js';
 import { arch, chgrp, chown, df, free, getent, groups, install, logname, uptime } from './commands/machine.js';
 import { killall, pgrep, pidof, pkill } from './commands/processes.js';
-import { clear, stty, tput, tty } from './commands/terminal.js';
+import { stty } from './commands/stty.js';
+import { clear, reset, tput, tty } from './commands/terminal.js';
 import { ls } from './ls.js';
 import { echo, printf } from './printf.js';
 import { passHead, readHead } from './programs.js';
@@ -140,7 +141,7 @@ export const own = [
   ['printf', (args, context) => printf(args, context.origCommand)],
   ['echo', (args, context) => echo(args, context.origCommand)],
   ...Object.entries({ arch, chgrp, chown, clear, cmp, df, free, getent, groups, hexdump, install, killall, logname }),
-  ...Object.entries({ pgrep, pidof, pkill, shuf, stty, tput, truncate, tty, uptime, xxd }),
+  ...Object.entries({ pgrep, pidof, pkill, reset, shuf, stty, tput, truncate, tty, uptime, xxd }),
 ].map(([name, run]) =>
   defineCommand(name, async (args, context) =>
     args[0] === '--help' && context.origCommand === undefined ? usage(name) : run(args, context),

@@ -9,11 +9,15 @@ import fs from 'node:fs';
 import { Interpreter, shellBuiltins } from 'just-bash';
 import { background } from './background.js';
 import { ownBuiltins, SHELL_WORDS } from './builtins.js';
-import { close, descriptorOf, openUnnamedFile, pipe, readAll, readLine, readUnnamedFile } from './descriptors.js';
-import { follows, hasOwnInput, inputMayWait, readsAsItComes } from './input.js';
+import { close, descriptorOf, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
+import { follows, hasOwnInput, inputFor, inputMayWait, readsAsItComes } from './input.js';
+import { checkpoint } from './interrupts.js';
+import { awaitForeground, groupOf, noGroup } from './jobs.js';
 import { cannotRun, isLauncher, launched, withoutCommand } from './launchers.js';
+import { pipelineOf, textOf } from './nodes.js';
 import { runPipeline } from './pipelines.js';
 import { applet, ended, exitCodeOf, find, place, refused, start, takePlace } from './processes.js';
+import { read, readsInput } from './read-builtin.js';
 import { reasonOf } from './reasons.js';
 import { keptDescriptor, redirect, taken } from './redirections.js';
 import { flush, keeping, sink } from './sink.js';
@@ -85,20 +89,24 @@ prototype.captured = async function (work) {
   }
 };
 
-let isFirst = true;
+const parsed = (interpreter, node) => executeScript.call(interpreter, node);
+let outermost = parsed;
 
 /**
  * Makes the next script the outermost script. This process ends with the exit code of that script.
+ * `run` runs commands in place of the script that was parsed: the commands that arrive at a
+ * descriptor, or a part of the parent shell's script.
  */
-export function beginAnew() {
-  isFirst = true;
+export function beginAnew(run = parsed) {
+  outermost = run;
 }
 
 // Runs a script. When the outermost script ends, also runs the due traps with the script's state.
 prototype.executeScript = async function (node) {
-  if (!isFirst) return executeScript.call(this, node);
-  isFirst = false;
-  const done = flush(await outcome(executeScript.call(this, node)));
+  if (outermost === undefined) return executeScript.call(this, node);
+  const run = outermost;
+  outermost = undefined;
+  const done = flush(await outcome(run(this, node)));
   const { state } = this.ctx;
   const { exitCode } = done;
   for (const text of [...trapsDue(), takeExitTrap()].filter(Boolean)) {
@@ -124,6 +132,7 @@ async function outcome(running) {
 }
 
 prototype.executeStatement = async function (node) {
+  await checkpoint();
   await runTraps(this);
   return node.background ? background(this, node) : executeStatement.call(this, node);
 };
@@ -182,8 +191,9 @@ prototype.runCommand = async function (name, args, quoted, stdin, noFunctions, d
       if (refusal !== undefined)
         return { stdout: '', stderr: `${this.where()}${name}: ${refusal.message}\n`, exitCode: refusal.exitCode };
     }
-    if (name === 'read' && this.openInput && !args.includes('-u')) stdin = readLine(0).toString('latin1');
-    return await runCommand.call(this, name, args, quoted, stdin, noFunctions, defaultPath, sourceFd, owned);
+    const run = (words, text) => runCommand.call(this, name, words, quoted, text, noFunctions, defaultPath, sourceFd, owned);
+    if (name === 'read' && !isFunction && this.openInput && readsInput(args)) return await read(args, run);
+    return await run(args, stdin);
   } finally {
     this.openInput = before;
   }
@@ -216,6 +226,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
   const errors = plan === undefined && !sink.err ? openUnnamedFile() : 2;
   const inPlace = plan === undefined && place.isGiven && sink.out && sink.err ? takePlace() : undefined;
   if (plan === undefined) place.isGiven = false;
+  const group = detached ? noGroup : (plan?.group ?? groupOf(sink.out && sink.err));
   let pid;
   try {
     const open = (path, flags) => opened[opened.push(fs.openSync(path, flags)) - 1];
@@ -231,7 +242,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
             opened,
           )
         : plain;
-    pid = start({ file, args: [name, ...args], env: this.buildExportedEnv(), cwd: state.cwd, fds, detached });
+    pid = start({ file, args: [name, ...args], env: this.buildExportedEnv(), cwd: state.cwd, fds, detached, ...group.next() });
   } catch (error) {
     pid = { exitCode: 1, message: messageOf(error) };
   }
@@ -245,6 +256,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
     if (errors !== 2) close(errors);
     return { ...result, written: false, stderr: missing(pid.message), exitCode: pid.exitCode };
   }
+  group.started(pid);
   if (plan !== undefined) {
     plan.pid = pid;
     plan.release = given.release;
@@ -255,25 +267,13 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
     result.stdoutKind = 'bytes';
     close(from);
   }
-  result.exitCode = exitCodeOf(await (inPlace ?? { ended }).ended(pid));
+  if (inPlace === undefined && group.id !== undefined) {
+    const command = () => (node === undefined ? [name, ...args].join(' ') : textOf([pipelineOf(node)]));
+    result.exitCode = (await awaitForeground([pid], command, group.id)).get(pid);
+  } else result.exitCode = exitCodeOf(await (inPlace ?? { ended }).ended(pid));
   given.release();
   if (errors !== 2) result.stderr = readUnnamedFile(errors).toString('utf8');
   return result;
 };
-
-// Returns the input of a program: this process's own input, unless other input is given. `release`
-// must be called when the program has ended. `release` finds by the file's position which part of a
-// group's input the program has read.
-function inputFor(state, stdin, owned) {
-  const isGroups = !owned && stdin === '';
-  const text = isGroups ? state.groupStdin : stdin;
-  if (text === undefined) return { fd: 0, release: () => {} };
-  const fd = descriptorOf(Buffer.from(text, 'latin1'));
-  const release = () => {
-    if (isGroups && state.groupStdin === text) state.groupStdin = text.slice(kernel.position(fd));
-    close(fd);
-  };
-  return { fd, release };
-}
 
 const messageOf = (error) => (error.code === 'EEXIST' ? 'cannot overwrite existing file' : reasonOf(error));

@@ -20,6 +20,10 @@ const SIGNALED = 128;
  */
 export const applet = { name: undefined, everything: false, hasStarted: false };
 
+/** The name of this shell, `sh` or `bash`. A copy of the shell runs the same file. */
+export const shellProcess = { name: 'bash' };
+export const shellFile = () => `/bin/${shellProcess.name}`;
+
 /** Returns the file of a command's name, or undefined. */
 export function find(name, path, cwd) {
   if (name.includes('/')) return name;
@@ -38,15 +42,16 @@ export function find(name, path, cwd) {
 }
 
 /**
- * Starts `file`. The shell runs scripts whose first line names no interpreter. `fds` maps the
- * child's descriptors to descriptors of this process. Returns the child's pid, or the failure: `{
- * exitCode, message }`.
+ * Starts `file`. The shell runs scripts whose first line names no interpreter. The other options
+ * are the options of the kernel's `spawn`: `cwd`, `fds`, which maps the child's descriptors to
+ * descriptors of this process, `detached`, and the process group. Returns the child's pid, or the
+ * failure: `{ exitCode, message }`.
  */
-export function start({ file, args, env, cwd, fds, detached = false }) {
+export function start({ file, args, env, ...options }) {
+  const { cwd } = options;
   const pairs = Object.entries(env).map(([key, value]) => `${key}=${value}`);
-  let pid = kernel.spawn({ file, args, cwd, env: pairs, fds, detached });
-  if (pid === ENOEXEC)
-    pid = kernel.spawn({ file: '/bin/sh', args: ['sh', file, ...args.slice(1)], cwd, env: pairs, fds, detached });
+  let pid = kernel.spawn({ file, args, env: pairs, ...options });
+  if (pid === ENOEXEC) pid = kernel.spawn({ file: '/bin/sh', args: ['sh', file, ...args.slice(1)], env: pairs, ...options });
   return pid >= 0 ? pid : failure(pid, file, cwd);
 }
 

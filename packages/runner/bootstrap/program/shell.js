@@ -9,13 +9,16 @@ const context = require('../context.js');
 const { EACCES, reasonOf } = require('../errors/denials.js');
 const { messageOf } = require('../errors/errno.js');
 const { NUMBERS: FILES } = require('../fs/calls.js');
-const { pair } = require('../net/calls.js');
+const { IN, NUMBERS: SOCKETS, pair } = require('../net/calls.js');
 const operations = require('../event-loop/operations.js');
 const { NUMBERS, spawn, sys } = require('../processes/calls.js');
 const { body } = require('./shell-bundle.js');
 
 const SET = 0;
 const CURRENT = 1;
+const OWN_POSITION = -1;
+// The number of a terminal in the order of Node's `guessHandleType`.
+const TERMINAL_KIND = 1;
 
 // The functions that the bundle needs besides Node's modules.
 const kernel = {
@@ -28,9 +31,26 @@ const kernel = {
   denial: () => reasonOf(EACCES),
   rewind: (fd) => sys(FILES.lseek, fd, 0, SET),
   position: (fd) => sys(FILES.lseek, fd, 0, CURRENT),
+  seek: (fd, position) => sys(FILES.lseek, fd, position, SET),
+  /** Reads without waiting. Returns the number of bytes, or a negative error number. */
+  readNow: (fd, bytes) => sys(FILES.read, fd, bytes, OWN_POSITION),
+  whenReadable,
+  isTerminal: (fd) => sys(FILES.kind, fd) === TERMINAL_KIND,
   /** Calls `callback` with the child's wait status. */
   wait: (pid, callback) => operations.expect(sys(NUMBERS.wait, pid), callback),
 };
+
+// Calls `callback` once when `fd` has data or has ended. Returns a function that cancels the call, or
+// undefined if the descriptor cannot be awaited.
+function whenReadable(fd, callback) {
+  const operation = sys(SOCKETS.arm, fd, IN);
+  if (operation < 0) return undefined;
+  operations.expect(operation, callback);
+  return () => {
+    sys(SOCKETS.disarm, fd, operation);
+    operations.forget(operation);
+  };
+}
 
 let shell;
 
