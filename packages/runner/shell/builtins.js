@@ -54,17 +54,19 @@ function command(interpreter, args) {
   const flags = args.filter((arg) => /^-[pvV]+$/.test(arg)).join('');
   if (!/[vV]/.test(flags)) return undefined;
   const { state } = interpreter.ctx;
-  const result = ok();
+  const result = { ...ok(), exitCode: 1 };
   for (const name of args.filter((arg) => !/^-[pvV]+$/.test(arg))) {
     if (KEYWORDS.has(name)) {
+      result.exitCode = 0;
       result.stdout += flags.includes('V') ? `${name} is a shell keyword\n` : `${name}\n`;
       continue;
     }
     const kind = interpreter.kindOf(name);
     const path = interpreter.find(name);
     const missing = kind === 'missing' || (name.includes('/') && !isExecutable(posix.resolve(state.cwd, name)));
-    if (missing) result.exitCode = 1;
-    else if (flags.includes('V'))
+    if (missing) continue;
+    result.exitCode = 0;
+    if (flags.includes('V'))
       result.stdout +=
         kind === 'function' || kind === 'builtin'
           ? `${name} is a ${kind === 'builtin' ? 'shell builtin' : 'function'}\n`

@@ -2,6 +2,7 @@
 // (crates/kernel/src/processes/resolve.rs). The language and most commands are just-bash's;
 // processes, descriptors and files are the runtime's. Next: command-line.js, interpreter.js.
 
+import './collation.js';
 import kernel from 'coldframe:kernel';
 import fs from 'node:fs';
 import { Bash, createCommandContext, parse } from 'just-bash';
@@ -120,6 +121,7 @@ async function shell(name, argv) {
   start.name = name;
   const isSession = line.fromInput && (start.isInteractive || (kernel.isTerminal(0) && kernel.isTerminal(2)));
   start.isInteractive ||= isSession;
+  shellProcess.flags = `${start.isInteractive ? 'i' : ''}${line.script !== undefined ? 'c' : line.fromInput ? 's' : ''}`;
   if (isSession) return runBy(bash, (interpreter) => interact(interpreter, start));
   if (line.fromInput)
     return runBy(bash, async (interpreter) => {

@@ -16,7 +16,7 @@ import { awaitForeground, groupOf, noGroup } from './jobs.js';
 import { cannotRun, isLauncher, launched, withoutCommand } from './launchers.js';
 import { pipelineOf, textOf } from './nodes.js';
 import { runPipeline } from './pipelines.js';
-import { applet, ended, exitCodeOf, find, place, refused, start, takePlace } from './processes.js';
+import { applet, ended, exitCodeOf, find, place, refused, shellProcess, start, takePlace } from './processes.js';
 import { read, readsInput } from './read-builtin.js';
 import { reasonOf } from './reasons.js';
 import { keptDescriptor, redirect, taken } from './redirections.js';
@@ -26,6 +26,7 @@ import { runTraps, takeExitTrap, trapsDue } from './traps.js';
 const ALL = { out: true, err: true };
 const { prototype } = Interpreter;
 const { executePipeline, executeScript, executeStatement, executeCommandInner, executeSubshell, runCommand } = prototype;
+const { executeSimpleCommandInner } = prototype;
 
 /**
  * Returns the kind of a command: 'function', 'builtin', 'own' (a command of just-bash), 'program',
@@ -82,12 +83,32 @@ prototype.executeSubshell = function (...args) {
 prototype.captured = async function (work) {
   const { plan } = this;
   this.plan = undefined;
+  let exitCode = 1;
   try {
-    return await withOwnUmask(() => keeping(ALL, work));
+    const result = await withOwnUmask(() => keeping(ALL, work));
+    exitCode = result.exitCode;
+    return result;
+  } catch (error) {
+    exitCode = error?.exitCode ?? exitCode;
+    throw error;
   } finally {
     this.plan = plan;
+    this.substitutionStatus = exitCode;
   }
 };
+
+prototype.executeSimpleCommandInner = function (node, ...rest) {
+  if (!node.name) this.substitutionStatus = 0;
+  return executeSimpleCommandInner.call(this, node, ...rest);
+};
+
+/** Returns the status of a command that is only assignments: of its last substitution, or 0. */
+prototype.assignmentStatus = function () {
+  return this.substitutionStatus;
+};
+
+/** Returns the flags of `$-` that depend on the start of the shell. */
+prototype.flags = () => shellProcess.flags;
 
 const parsed = (interpreter, node) => executeScript.call(interpreter, node);
 let outermost = parsed;

@@ -20,8 +20,11 @@ const SIGNALED = 128;
  */
 export const applet = { name: undefined, everything: false, hasStarted: false };
 
-/** The name of this shell, `sh` or `bash`. A copy of the shell runs the same file. */
-export const shellProcess = { name: 'bash' };
+/**
+ * The name of this shell, `sh` or `bash`, and the flags of `$-` that its start decides. A copy of
+ * the shell runs the same file.
+ */
+export const shellProcess = { name: 'bash', flags: '' };
 export const shellFile = () => `/bin/${shellProcess.name}`;
 
 /** Returns the file of a command's name, or undefined. */

@@ -22,7 +22,7 @@ export async function runScript(interpreter, input) {
   try {
     for (let read = await readCommands(lines); read !== undefined; read = await readCommands(lines)) {
       if (read.error !== undefined) {
-        write(2, Buffer.from(`${nameOf(state)}: line ${lines.count}: ${syntaxMessage(read.error)}\n`));
+        write(2, Buffer.from(report(state, read, lines.count)));
         setStatus(state, SYNTAX_ERROR);
         if (isInteractive) continue;
         break;
@@ -43,6 +43,15 @@ const nameOf = (state) => state.env.get('0') ?? 'bash';
 
 /** Returns the result of a script that ends now. */
 export const done = ({ lastExitCode }) => ({ stdout: '', stderr: '', exitCode: lastExitCode });
+
+// Returns the lines of bash for a syntax error. The second line shows the text of the error.
+function report(state, { error, text }, count) {
+  const message = syntaxMessage(error);
+  const line = message.includes('end of file') ? count + 1 : count;
+  const where = `${nameOf(state)}: line ${line}: `;
+  const shown = message.includes('near unexpected token') ? `${where}\`${text.trimEnd().split('\n').at(-1)}'\n` : '';
+  return `${where}${message}\n${shown}`;
+}
 
 function setStatus(state, exitCode) {
   state.lastExitCode = exitCode;
@@ -80,12 +89,12 @@ async function readCommands(lines) {
   for (;;) {
     const line = await lines.line(text !== '');
     if (line === null) return { script: undefined };
-    if (line === undefined) return text === '' ? undefined : { first, ...parseRest(text) };
+    if (line === undefined) return text === '' ? undefined : { first, text, ...parseRest(text) };
     lines.count++;
     text += line;
     if (more !== undefined && !more(line)) continue;
     const read = parseLines(text);
-    if (read.more === undefined) return { first, ...read };
+    if (read.more === undefined) return { first, text, ...read };
     more = read.more;
   }
 }
