@@ -7,7 +7,7 @@ import { parse } from 'just-bash';
 import { executionLimits } from './limits.js';
 
 const PARSER = { maxHeredocSize: executionLimits.maxHeredocSize };
-const OPEN_QUOTE = /unexpected EOF while looking for matching `(.)'/;
+const OPEN_QUOTE = /unexpected EOF while looking for matching [`'](.)'/;
 const EXPECTED = /^Parse error at \d+:\d+: Expected (\w+), got EOF/;
 const CLOSING_WORDS = { __proto__: null, FI: 'fi', DONE: 'done', ESAC: 'esac', THEN: 'then', DO: 'do', RBRACE: '}', RPAREN: ')' };
 
@@ -31,11 +31,16 @@ export function parseLines(text) {
   return deferredError === undefined ? { script } : { error: new Error(deferredError.message) };
 }
 
-/** Parses the last lines of a script. Open here-documents end with the script, as in bash. */
+/**
+ * Parses the last lines of a script. Open here-documents end with the script, as in bash, and make
+ * a warning. Returns `{ script, warning }` or `{ error }`.
+ */
 export function parseRest(text) {
   try {
     const script = parse(text, PARSER);
-    if (!endsWithOperator(script)) return { script };
+    const open = openHereDocument(script);
+    const warning = open && `warning: here-document delimited by end-of-file (wanted \`${open.delimiter}')`;
+    if (!endsWithOperator(script)) return { script, warning };
   } catch (error) {
     if (moreAfter(error, text) === undefined || OPEN_QUOTE.test(error.message)) return { error };
   }

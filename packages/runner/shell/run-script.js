@@ -27,6 +27,7 @@ export async function runScript(interpreter, input) {
         if (isInteractive) continue;
         break;
       }
+      if (read.warning !== undefined) write(2, Buffer.from(`${nameOf(state)}: line ${lines.count}: ${read.warning}\n`));
       shiftLines(read.script, read.first);
       for (const statement of read.script?.statements ?? [])
         if (await runSafely(interpreter, () => interpreter.executeStatement(statement), isInteractive)) return done(state);
