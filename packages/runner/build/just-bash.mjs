@@ -61,7 +61,7 @@ const CHANGES = [
     put: 'o=endOfArithmetic(t,r);$1',
   },
   {
-    why: 'the same in an arithmetic expansion within another',
+    why: 'adjacent parentheses in an arithmetic expansion within another',
     find: /for\(;s<n\.length-1&&i>0;\)n\[s\]==="\("&&n\[s\+1\]==="\(".{0,90}?(let a=n\.slice\(o,s\))/,
     put: 's=endOfArithmetic(n,o);$1',
   },
@@ -87,7 +87,7 @@ const CHANGES = [
   },
 ];
 
-/** The same for the file of the bundle that encodes texts. */
+/** The changes of the file of the bundle that encodes texts. */
 const CHUNK_CHANGES = [
   {
     why: 'a byte that is not UTF-8 is encoded as this byte',
@@ -146,7 +146,8 @@ function adapt(original) {
     if (found === null) throw new Error(`just-bash differs from its pinned version: ${name}`);
     return `${found[1]} as ${name}`;
   });
-  return `import { endOfArithmetic, setOfCharacters } from ${JSON.stringify(CORRECTIONS)};\n${text}\nexport { ${names.join(', ')} };\n`;
+  const corrections = `import { endOfArithmetic, setOfCharacters } from ${JSON.stringify(CORRECTIONS)};`;
+  return `${corrections}\n${text}\nexport { ${names.join(', ')} };\n`;
 }
 
 // Returns the number of groups in a pattern, because `split` adds the groups to its result.

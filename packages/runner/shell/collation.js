@@ -1,11 +1,11 @@
-// The order of texts in the commands of this process: the order of bytes, as in the locale C.UTF-8.
-// just-bash's commands (`sort`, `ls`, `tree`) compare texts by `localeCompare`. A process of the
-// shell runs no other program, so this file replaces the method. Next: index.js.
+// Orders texts by bytes, as in the locale C.UTF-8. just-bash's commands (`sort`, `ls`, `tree`)
+// compare texts by `localeCompare`. A process of the shell runs no other program, so this file
+// replaces the method. Next: index.js.
 
 const SURROGATES = 0xd800;
 const BEYOND = 0x10000;
 
-// Code units from the surrogates on are not in the order of code points: surrogates are the highest.
+// Surrogates are code units of the highest code points.
 const rank = (unit) => (unit >= SURROGATES && unit < 0xe000 ? unit + BEYOND : unit);
 
 /** Compares two texts by code points, which is the order of their bytes in UTF-8. */

@@ -159,7 +159,9 @@ function isOneCommand(statements) {
   if (statements?.length !== 1) return false;
   const [{ background, pipelines }] = statements;
   const [{ negated, timed, commands }] = pipelines;
-  return pipelines.length === 1 && commands.length === 1 && !background && !negated && !timed && commands[0].type === 'SimpleCommand';
+  return (
+    pipelines.length === 1 && commands.length === 1 && !background && !negated && !timed && commands[0].type === 'SimpleCommand'
+  );
 }
 
 function read({ file }) {

@@ -4,15 +4,14 @@
 // interpreter's class is changed and not extended, because the interpreter makes instances of
 // itself (for `xargs`, `find -exec`, `eval`, ...). Next: pipelines.js, background.js, builtins.js.
 
-import kernel from 'coldframe:kernel';
 import fs from 'node:fs';
 import { Interpreter, shellBuiltins } from 'just-bash';
 import { background } from './background.js';
 import { ownBuiltins, SHELL_WORDS } from './builtins.js';
-import { close, descriptorOf, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
+import { close, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
 import { follows, hasOwnInput, inputFor, inputMayWait, readsAsItComes } from './input.js';
 import { checkpoint } from './interrupts.js';
-import { awaitForeground, groupOf, noGroup } from './jobs.js';
+import { awaitForeground, groupOf, noGroup, usesJobControl } from './jobs.js';
 import { cannotRun, isLauncher, launched, withoutCommand } from './launchers.js';
 import { pipelineOf, textOf } from './nodes.js';
 import { runPipeline } from './pipelines.js';
@@ -115,8 +114,8 @@ let outermost = parsed;
 
 /**
  * Makes the next script the outermost script. This process ends with the exit code of that script.
- * `run` runs commands in place of the script that was parsed: the commands that arrive at a
- * descriptor, or a part of the parent shell's script.
+ * `run` runs other commands than the script that was parsed, such as the commands that arrive at a
+ * descriptor.
  */
 export function beginAnew(run = parsed) {
   outermost = run;
@@ -187,11 +186,13 @@ prototype.readsDescriptor = function () {
   return applet.name === undefined && this.ctx.state.groupStdin === undefined;
 };
 
-// Returns whether a command of just-bash must be a process, because its input may have no end. A
-// command that was started as a process runs in this process.
+// Returns whether a command of just-bash must be a process: its input may have no end, or the user
+// may stop or interrupt the command. A command that was started as a process runs
+// in this process.
 prototype.mustBeProcess = function (node, name, args, stdin, owned) {
   if (applet.name !== undefined) return false;
   if (follows(name, args)) return true;
+  if (usesJobControl() && !SHELL_WORDS.has(name)) return true;
   const readsShell = !owned && stdin === '' && this.readsDescriptor() && !hasOwnInput(node);
   return readsShell && readsAsItComes(name, args) && inputMayWait();
 };
@@ -213,7 +214,7 @@ prototype.runCommand = async function (name, args, quoted, stdin, noFunctions, d
         return { stdout: '', stderr: `${this.where()}${name}: ${refusal.message}\n`, exitCode: refusal.exitCode };
     }
     const run = (words, text) => runCommand.call(this, name, words, quoted, text, noFunctions, defaultPath, sourceFd, owned);
-    if (name === 'read' && !isFunction && this.openInput && readsInput(args)) return await read(args, run);
+    if (name === 'read' && !isFunction && this.openInput && readsInput(args)) return await read(state, args, run);
     return await run(args, stdin);
   } finally {
     this.openInput = before;

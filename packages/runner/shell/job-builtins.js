@@ -1,9 +1,10 @@
 // The builtins jobs, fg, bg, wait, disown and kill. Next: jobs.js.
 
+import { write } from './descriptors.js';
+import { Interrupted, onInterrupt } from './interrupts.js';
 import { allJobs, current, jobOf, jobOfPid, lineOf, monitor, remove, toBackground, toForeground } from './jobs.js';
 import { signalName, signalNumber } from './processes.js';
 import { nextTrapped, trapsOwn } from './traps.js';
-import { write } from './descriptors.js';
 
 const ok = (stdout = '') => ({ stdout, stderr: '', exitCode: 0 });
 const fail = (stderr, exitCode = 1) => ({ stdout: '', stderr: `bash: ${stderr}\n`, exitCode });
@@ -23,17 +24,22 @@ export async function wait(_interpreter, args) {
   }
   if (isAny && wanted.length === 0) return { ...ok(), exitCode: NO_CHILD };
   const trapped = nextTrapped();
+  let ignore;
+  const interrupted = new Promise((_, reject) => {
+    ignore = onInterrupt(() => reject(new Interrupted()));
+  });
   let exitCode = 0;
   try {
     const ends = isAny ? [Promise.race(wanted.map((job) => job.ended))] : wanted.map((job) => job.ended);
     for (const end of ends) {
       const signal = trapped.signal.then((number) => ({ number }));
-      const got = await Promise.race([end, signal]);
+      const got = await Promise.race([end, signal, interrupted]);
       if (typeof got === 'object') return { ...ok(), exitCode: SIGNALED + got.number };
       exitCode = got;
     }
   } finally {
     trapped.stop();
+    ignore();
   }
   for (const job of wanted) if (job.state === 'Done' && (isAny || names.length === 0)) remove(job);
   return { ...ok(), exitCode: names.length === 0 && !isAny ? 0 : exitCode };
@@ -47,7 +53,9 @@ export function listJobs(_interpreter, args) {
   const wanted = (names.length === 0 ? allJobs() : names.map(jobOf)).filter(({ state }) =>
     flags.includes('r') ? state === 'Running' : flags.includes('s') ? state === 'Stopped' : true,
   );
-  const text = wanted.map((job) => (flags.includes('p') ? `${job.group ?? job.pids[0]}\n` : lineOf(job, flags.includes('l')))).join('');
+  const text = wanted
+    .map((job) => (flags.includes('p') ? `${job.group ?? job.pids[0]}\n` : lineOf(job, flags.includes('l'))))
+    .join('');
   for (const job of wanted) if (job.state === 'Done') remove(job);
   return ok(text);
 }
@@ -134,7 +142,9 @@ function send(target, number) {
     return failure;
   }
   const pid = Number(target);
-  return Number.isInteger(pid) && target !== '' ? sendTo(pid, target, number) : fail(`kill: ${target}: arguments must be process or job IDs`);
+  return Number.isInteger(pid) && target !== ''
+    ? sendTo(pid, target, number)
+    : fail(`kill: ${target}: arguments must be process or job IDs`);
 }
 
 function sendTo(pid, target, number) {
@@ -146,4 +156,3 @@ function sendTo(pid, target, number) {
     return fail(`kill: (${target}) - ${error.code === 'ESRCH' ? 'No such process' : 'Operation not permitted'}`);
   }
 }
-

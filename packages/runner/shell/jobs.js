@@ -124,8 +124,7 @@ class Job {
   }
 }
 
-const changeOf = (pid, flags) =>
-  monitor.isOn ? new Promise((resolve) => kernel.waitChange(pid, flags, resolve)) : ended(pid);
+const changeOf = (pid, flags) => (monitor.isOn ? new Promise((resolve) => kernel.waitChange(pid, flags, resolve)) : ended(pid));
 
 function keep(job) {
   job.number ??= Math.max(0, ...jobs.map(({ number }) => number)) + 1;

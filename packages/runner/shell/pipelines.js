@@ -1,9 +1,10 @@
 // Pipelines. If every command is brief and can run in this process, the commands run one after the
-// other, each with the output of the previous command. Such a pipeline starts no process, because a
-// process costs a few milliseconds, and `echo x | tr a b` needs no process. Otherwise all commands
-// become processes: programs, commands of just-bash, and copies of this shell for everything else
-// (fork.js). Real pipes connect the processes, which run concurrently. Output then flows without
-// being collected, and a writer ends when its reader has ended. Next: brief.js, interpreter.js.
+// other. Each receives the output of the previous command. Such a pipeline starts no process,
+// because a process costs a few milliseconds, and `echo x | tr a b` needs no process. Otherwise all
+// commands become processes: programs, commands of just-bash, and copies of this shell for
+// everything else (fork.js). Real pipes connect the processes, which run concurrently. Output then
+// flows without being collected, and a writer ends when its reader has ended. Next: brief.js,
+// interpreter.js.
 
 import { mayRunLong, plainName } from './brief.js';
 import { close, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
@@ -64,9 +65,9 @@ function oneByOne(interpreter, node, plain) {
 }
 
 // Starts the commands of a pipeline with pipes between them. `ends` has the input of the first
-// command (or undefined for the shell's input), the output of the last command, and the errors of
-// all commands. Returns an entry for each command: `{ pid }` or `{ exitCode }`, both with the
-// function `release`.
+// command, the output of the last command, and the errors of all commands. The input is undefined
+// for the shell's own input. Returns an entry for each command: `{ pid }` or `{ exitCode }`, both
+// with the function `release`.
 async function startAll(interpreter, node, kinds, ends, group) {
   const entries = [];
   let input = ends.input;
@@ -75,7 +76,10 @@ async function startAll(interpreter, node, kinds, ends, group) {
     const isLast = i + 1 === kinds.length;
     const [read, out] = isLast ? [undefined, ends.output] : pipe();
     const plan = { stdin: input, stdout: out, stderr: node.pipeStderr?.[i] ? out : ends.errors, group };
-    const started = kinds[i] === 'here' ? forkCommand(interpreter, node.commands[i], plan) : await startCommand(interpreter, node.commands[i], plan);
+    const started =
+      kinds[i] === 'here'
+        ? forkCommand(interpreter, node.commands[i], plan)
+        : await startCommand(interpreter, node.commands[i], plan);
     stderr += started.stderr ?? '';
     entries.push(started);
     if (started.pid !== undefined) group.started(started.pid);

@@ -46,8 +46,8 @@ export function find(name, path, cwd) {
 
 /**
  * Starts `file`. The shell runs scripts whose first line names no interpreter. The other options
- * are the options of the kernel's `spawn`: `cwd`, `fds`, which maps the child's descriptors to
- * descriptors of this process, `detached`, and the process group. Returns the child's pid, or the
+ * are the options of the kernel's `spawn`. `fds` maps the child's descriptors to descriptors of
+ * this process. Returns the child's pid, or the
  * failure: `{ exitCode, message }`.
  */
 export function start({ file, args, env, ...options }) {
@@ -118,7 +118,10 @@ export const place = { isGiven: false };
  */
 export function takePlace() {
   let child;
+  // The keys of a terminal send their signals to the program too, which is in the shell's group.
+  const isFromKeys = (name) => (name === 'SIGINT' || name === 'SIGQUIT') && kernel.isTerminal(0);
   const pass = (name) => {
+    if (isFromKeys(name)) return;
     try {
       process.kill(child, name);
     } catch {

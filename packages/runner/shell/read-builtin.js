@@ -38,7 +38,8 @@ async function readCharacters(count, limits) {
   for (let left = count; left > 0; left--) {
     const first = await readUntil(0, { ...limits, most: 1 });
     pieces.push(first.bytes);
-    if (first.timedOut || first.bytes.length === 0 || first.bytes[0] === limits.end) return { ...first, bytes: Buffer.concat(pieces) };
+    if (first.timedOut || first.bytes.length === 0 || first.bytes[0] === limits.end)
+      return { ...first, bytes: Buffer.concat(pieces) };
     const [lead] = first.bytes;
     const tail = lead < UTF8_TAIL ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
     if (lead >= UTF8_LEAD && tail > 0) pieces.push((await readUntil(0, { ...limits, most: tail })).bytes);
@@ -50,7 +51,7 @@ async function readCharacters(count, limits) {
  * Runs `read`. `run` runs just-bash's `read` with a text. Input without an end costs no CPU time
  * while the shell waits.
  */
-export async function read(args, run) {
+export async function read(state, args, run) {
   const { flags, values } = readOptions(args);
   const seconds = values.t === undefined ? undefined : Number.parseFloat(values.t);
   if (seconds === 0 || Number.isNaN(seconds) || seconds < 0) return run(args, '');
@@ -67,11 +68,40 @@ export async function read(args, run) {
   try {
     const { bytes, timedOut } =
       most > 0 ? await readCharacters(most, exact === undefined ? limits : { ...limits, end: -1 }) : await readUntil(0, limits);
-    const result = await run(args, bytes.toString('latin1'));
+    const result = await assign({ args, values, bytes, most, run, state, isWhole: !timedOut });
     return timedOut ? { ...result, exitCode: TIMED_OUT } : result;
   } finally {
     restore?.();
   }
+}
+
+// Assigns the bytes that were read to the variables. With `-N` the whole text is the value of the
+// first variable. With `-n` the text ends like a line, because just-bash counts bytes.
+function assign({ args, values, bytes, most, run, state, isWhole }) {
+  const text = bytes.toString('utf8');
+  if (values.N !== undefined) {
+    const names = operandsOf(args);
+    for (const [index, name] of (names.length === 0 ? ['REPLY'] : names).entries()) state.env.set(name, index === 0 ? text : '');
+    return { stdout: '', stderr: '', exitCode: Number([...text].length < most) };
+  }
+  const isFull = values.n !== undefined && isWhole && [...text].length >= most;
+  return run(withoutCount(args), bytes.toString('latin1') + (isFull ? '\n' : ''));
+}
+
+// Returns the names of variables among the arguments.
+function operandsOf(args) {
+  const at = args.findIndex(
+    (arg, index) => arg === '--' || (!/^-./.test(arg) && !/^-[a-zA-Z]*[adinNptu]$/.test(args[index - 1] ?? '')),
+  );
+  return at < 0 ? [] : args.slice(args[at] === '--' ? at + 1 : at);
+}
+
+// Removes `-n COUNT` from the arguments.
+function withoutCount(args) {
+  const at = args.findIndex((arg) => /^-[a-zA-Z]*n\d*$/.test(arg));
+  if (at < 0) return args;
+  const [, letters, count] = /^-([a-zA-Z]*)n(\d*)$/.exec(args[at]);
+  return [...args.slice(0, at), ...(letters === '' ? [] : [`-${letters}`]), ...args.slice(at + (count === '' ? 2 : 1))];
 }
 
 const ICANON = 0o2;

@@ -12,8 +12,8 @@ const CONTINUES = new Set(['ArithmeticError', 'BraceExpansionError', 'BreakError
 
 /**
  * Runs the commands of `input` and resolves with the exit code. `input.line(isContinuation)`
- * resolves with a line that ends with a line break, with undefined at the end, or with null if the
- * user has dropped the lines so far. An interactive shell continues after errors.
+ * resolves with a line that ends with a line break. The result is undefined at the end, and null if
+ * the user has dropped the lines so far. An interactive shell continues after errors.
  */
 export async function runScript(interpreter, input) {
   const { state } = interpreter.ctx;

@@ -1,6 +1,6 @@
-// Reads lines and bytes of descriptors that other readers share. The builtin `read` and a shell
-// that reads its script from a descriptor leave the bytes after a line to the next reader, so bytes
-// are read one by one. The reads do not block this VM: signals and timers run meanwhile.
+// Reads lines and bytes of descriptors that other readers share. Bytes are read one by one, because
+// the bytes after a line belong to the next reader: a command of the script. The reads do not block
+// this VM: signals and timers run meanwhile.
 // Next: complete.js, which forms commands from lines; run-script.js, which runs the commands.
 
 import kernel from 'coldframe:kernel';

@@ -31,7 +31,9 @@ export async function keeping({ out, err }, work) {
  */
 export function bytesOf(text) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: every character up to 0xff is a byte
-  return /^[\x00-\xff]*$/.test(text) && isUtf8(text) ? Buffer.from(text, 'latin1') : Buffer.from(encodeUtf8ToBytes(text), 'latin1');
+  return /^[\x00-\xff]*$/.test(text) && isUtf8(text)
+    ? Buffer.from(text, 'latin1')
+    : Buffer.from(encodeUtf8ToBytes(text), 'latin1');
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the bytes below 0x80

@@ -11,14 +11,13 @@ const { messageOf } = require('../errors/errno.js');
 const { NUMBERS: FILES } = require('../fs/calls.js');
 const { IN, NUMBERS: SOCKETS, pair } = require('../net/calls.js');
 const operations = require('../event-loop/operations.js');
-const { NUMBERS, spawn, sys } = require('../processes/calls.js');
+const { ACTIONS, NUMBERS, getpgid, setAction, setpgid, spawn, sys, waitChange } = require('../processes/calls.js');
+const terminals = require('../processes/terminals.js');
 const { body } = require('./shell-bundle.js');
 
 const SET = 0;
 const CURRENT = 1;
 const OWN_POSITION = -1;
-// The number of a terminal in the order of Node's `guessHandleType`.
-const TERMINAL_KIND = 1;
 
 // The functions that the bundle needs besides Node's modules.
 const kernel = {
@@ -35,13 +34,18 @@ const kernel = {
   /** Reads without waiting. Returns the number of bytes, or a negative error number. */
   readNow: (fd, bytes) => sys(FILES.read, fd, bytes, OWN_POSITION),
   whenReadable,
-  isTerminal: (fd) => sys(FILES.kind, fd) === TERMINAL_KIND,
+  ...terminals,
+  /** Calls `callback` with the status of a child that ends, stops or continues. */
+  waitChange: (pid, changes, callback) => operations.expect(waitChange(pid, changes), callback),
+  setGroup: setpgid,
+  getGroup: getpgid,
+  ignore: (signal) => setAction(signal, ACTIONS.ignore),
   /** Calls `callback` with the child's wait status. */
   wait: (pid, callback) => operations.expect(sys(NUMBERS.wait, pid), callback),
 };
 
-// Calls `callback` once when `fd` has data or has ended. Returns a function that cancels the call, or
-// undefined if the descriptor cannot be awaited.
+// Calls `callback` once when `fd` has data or has ended. Returns a function that cancels the call.
+// Returns undefined if the descriptor cannot be awaited.
 function whenReadable(fd, callback) {
   const operation = sys(SOCKETS.arm, fd, IN);
   if (operation < 0) return undefined;

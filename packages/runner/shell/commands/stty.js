@@ -1,5 +1,5 @@
 // stty: prints and changes the attributes of the terminal at standard input. The names and the
-// order are those of GNU coreutils. Next: terminal.js.
+// order are from GNU coreutils. Next: terminal.js.
 
 import kernel from 'coldframe:kernel';
 
@@ -78,7 +78,9 @@ const CHARACTERS = {
 const NUMBERS = { __proto__: null, min: 6, time: 5 };
 const WORDS = {
   __proto__: null,
-  raw: '-ignbrk -brkint -ignpar -parmrk -inpck -istrip -inlcr -igncr -icrnl -ixon -ixoff -iuclc -ixany -imaxbel -opost -isig -icanon -xcase min 1 time 0',
+  raw:
+    '-ignbrk -brkint -ignpar -parmrk -inpck -istrip -inlcr -igncr -icrnl -ixon -ixoff -iuclc -ixany -imaxbel ' +
+    '-opost -isig -icanon -xcase min 1 time 0',
   '-raw': 'brkint ignpar istrip icrnl ixon opost isig icanon',
   cooked: 'brkint ignpar istrip icrnl ixon opost isig icanon',
   '-cooked': 'raw',
@@ -104,7 +106,7 @@ function set(attributes, name, bit, isOn) {
   attributes[name] = isOn ? attributes[name] | bit : attributes[name] & ~bit;
 }
 
-/** Gives a terminal the attributes of `stty sane`. */
+/** Sets the attributes of `stty sane` for a terminal. */
 export function makeSane(fd) {
   const attributes = kernel.getAttributes(fd);
   setSane(attributes);
@@ -117,7 +119,7 @@ const shown = (byte) => {
   return byte < 32 ? `^${String.fromCharCode(byte + 64)}` : String.fromCharCode(byte);
 };
 
-function valueOf(text) {
+function byteOf(text) {
   if (text === '^-' || text === 'undef') return 0;
   if (text === '^?') return 127;
   if (/^\^.$/.test(text)) return text.toUpperCase().charCodeAt(1) & 0x1f;
@@ -171,7 +173,7 @@ function apply(attributes, words, size) {
     else {
       const value = words.shift();
       if (value === undefined) return `invalid argument '${word}'`;
-      const number = valueOf(value);
+      const number = byteOf(value);
       if (word === 'rows') size.rows = Number(value);
       else if (word === 'cols' || word === 'columns') size.columns = Number(value);
       else if (CHARACTERS[word] !== undefined && number !== undefined) attributes.cc[CHARACTERS[word][0]] = number;
@@ -202,6 +204,6 @@ export function stty(args) {
   if (![size.rows, size.columns].every((number) => Number.isInteger(number) && number >= 0 && number < 65_536))
     return fail('invalid integer argument');
   kernel.setAttributes(TERMINAL, attributes);
-  if (size.rows !== rows || size.columns !== columns) kernel.setSize(TERMINAL, size.rows, size.columns);
+  if (size.rows !== rows || size.columns !== columns) kernel.setSize(TERMINAL, size.columns, size.rows);
   return ok();
 }

@@ -84,7 +84,8 @@ export function tput(args, { env }) {
   if (words[0] === '-T') [term, words] = [words[1], words.slice(2)];
   else if (words[0]?.startsWith('-T')) [term, words] = [words[0].slice(2), words.slice(1)];
   if (!term) return fail('tput: No value for $TERM and no -T specified', 2);
-  if (!/^(?:(?:xterm|screen|tmux|vt100|vt220|linux|rxvt)(?:-.*)?|dumb)$/.test(term)) return fail(`tput: unknown terminal "${term}"`, 3);
+  if (!/^(?:(?:xterm|screen|tmux|vt100|vt220|linux|rxvt)(?:-.*)?|dumb)$/.test(term))
+    return fail(`tput: unknown terminal "${term}"`, 3);
   const [name, ...rest] = words;
   if (name === undefined) return fail('usage: tput [-T term] capname [parameters]', 2);
   const isDumb = term === 'dumb';

@@ -114,7 +114,8 @@ function designated(line, designator) {
   return words.slice(Number(from), end).join(' ');
 }
 
-const REFERENCE = /^!(?:(!|-?\d+|\?[^?\n]+\??|[A-Za-z_./][^\s:;&|()<>'"$*^]*)(?::([\^$*]|\d+(?:-[\d$]?\d*)?)|([\^$*]))?|:?([\^$*])|:(\d+(?:-[\d$]?\d*)?))(:p)?/;
+const REFERENCE =
+  /^!(?:(!|-?\d+|\?[^?\n]+\??|[A-Za-z_./][^\s:;&|()<>'"$*^]*)(?::([\^$*]|\d+(?:-[\d$]?\d*)?)|([\^$*]))?|:?([\^$*])|:(\d+(?:-[\d$]?\d*)?))(:p)?/;
 
 /**
  * Expands the history references of a line. Returns `{ line, isChanged, isPrinted }`, or
@@ -124,7 +125,9 @@ export function expandHistory(line) {
   const quick = /^\^([^^\n]+)\^([^^\n]*)\^?/.exec(line);
   if (quick !== null) {
     const last = history.lines.at(-1) ?? '';
-    return last.includes(quick[1]) ? { line: last.replace(quick[1], () => quick[2]), isChanged: true } : { missing: ':s' + quick[0] };
+    return last.includes(quick[1])
+      ? { line: last.replace(quick[1], () => quick[2]), isChanged: true }
+      : { missing: `:s${quick[0]}` };
   }
   let result = '';
   let [isChanged, isPrinted, isQuoted] = [false, false, false];
@@ -153,7 +156,10 @@ export function expandHistory(line) {
 }
 
 const listed = (from) =>
-  history.lines.map((line, index) => `${String(history.first + index).padStart(5)}  ${line}\n`).slice(from).join('');
+  history.lines
+    .map((line, index) => `${String(history.first + index).padStart(5)}  ${line}\n`)
+    .slice(from)
+    .join('');
 
 /** The builtin `history`. */
 export function historyBuiltin(interpreter, args) {

@@ -1,5 +1,5 @@
-// Edits lines on a terminal, by Node's readline. The terminal is raw only while a line is edited,
-// and the keys are read one by one: the keys after a line belong to the command of that line.
+// Edits lines on a terminal, by Node's readline. The terminal is raw only while a line is edited.
+// The keys are read one by one, because the keys after a line belong to the command of that line.
 // Search in the history (^R) is added here, because readline lacks it. Next: session.js.
 
 import kernel from 'coldframe:kernel';
@@ -98,7 +98,10 @@ export class LineEditor {
     this.#outcome = { isDropped: true };
   }
 
-  /** Edits a line. Resolves with `{ line }`, `{ isEnd: true }` after ^D, or `{ isDropped: true }`. */
+  /**
+   * Edits a line. Resolves with `{ line }`, with `{ isEnd: true }` after ^D, or with
+   * `{ isDropped: true }` after ^C.
+   */
   async edit(prompt) {
     const interface_ = this.#readline;
     this.#outcome = undefined;
@@ -151,7 +154,8 @@ export class LineEditor {
     const search = this.#search;
     const { found, at } = this.#find();
     if (byte === CONTROL_R) {
-      if (at >= 0 && searchFrom(this.#readline.history, Buffer.from(search.bytes).toString('utf8'), at + 1) >= 0) search.at = at + 1;
+      if (at >= 0 && searchFrom(this.#readline.history, Buffer.from(search.bytes).toString('utf8'), at + 1) >= 0)
+        search.at = at + 1;
       this.#showSearch();
     } else if (BACKSPACES.has(byte)) {
       while (search.bytes.length > 0 && (search.bytes.pop() & 0xc0) === 0x80);

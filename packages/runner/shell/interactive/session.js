@@ -5,6 +5,7 @@ import kernel from 'coldframe:kernel';
 import { write } from '../descriptors.js';
 import { forgetInterrupt, watchInterrupts } from '../interrupts.js';
 import { allJobs, hangUp, monitor, reportEnded } from '../jobs.js';
+import { signalNumber } from '../processes.js';
 import { done, runSafely, runScript } from '../run-script.js';
 import { nextLine } from '../script-input.js';
 import { runStartUpFiles } from '../start-up.js';
@@ -21,9 +22,9 @@ const IGNORED = ['SIGTSTP', 'SIGTTIN', 'SIGTTOU', 'SIGQUIT', 'SIGTERM'];
 const say = (text) => write(SCREEN, Buffer.from(text));
 
 // Puts the shell into the foreground of its terminal, in a process group of its own. Returns a
-// function that gives the terminal back.
+// function that returns the terminal to the group before.
 function takeTerminal() {
-  for (const name of IGNORED) kernel.ignore(name);
+  for (const name of IGNORED) kernel.ignore(signalNumber(name));
   const before = kernel.getForeground(TERMINAL);
   kernel.setGroup(0, 0);
   const group = kernel.getGroup(0);
@@ -87,7 +88,11 @@ class Session {
 
   // Reads a line for the given prompt. Returns the forms of `edit`.
   async #read(prompt) {
-    if (this.#editor !== undefined) return this.#editor.edit(prompt);
+    if (this.#editor !== undefined) {
+      const read = await this.#editor.edit(prompt);
+      monitor.attributes = kernel.getAttributes(TERMINAL);
+      return read;
+    }
     say(prompt);
     const line = await nextLine(TERMINAL);
     return line === undefined ? { isEnd: true } : { line: line.replace(/\n$/, '') };

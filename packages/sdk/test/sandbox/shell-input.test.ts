@@ -1,5 +1,5 @@
 // Tests shells whose script arrives on an open stdin, interactive shells on a pipe, and pipelines
-// whose input comes slowly. The fixtures `shell-input` and `shell-pipelines`, recorded from bash,
+// whose input arrives slowly. The fixtures `shell-input` and `shell-pipelines`, recorded from bash,
 // test the language.
 
 import { describe, expect, test } from 'vitest';
@@ -85,37 +85,48 @@ describe.each(MODES)('$name', (mode) => {
     }));
 
   test('an interactive shell on a pipe prints prompts, and continues after a syntax error', () =>
-    withRuntime(mode, { files: { '/home/user/.bashrc': 'PS1="\\u:\\w[\\!]\\$ "; alias hello="echo hello"; PS2="more "' } }, async (runtime) => {
-      const { shell, output, errors } = await start(runtime, 'bash', ['-i']);
-      expect(await errors('$ ')).toBe('user:/workspace[1]$ ');
-      await shell.writeStdin('hello; case $- in *i*) echo interactive;; esac\n');
-      expect(await output('interactive\n')).toBe('hello\ninteractive\n');
-      await shell.writeStdin('fi\n');
-      expect(await errors("`fi'\n")).toContain('syntax error near unexpected token');
-      await shell.writeStdin('cd; set -u; echo $nothing\necho "status $?"; PROMPT_COMMAND="echo before"\n');
-      expect(await output('before\n')).toBe('status 1\nbefore\n');
-      await errors('user:~[5]$ ');
-      await shell.writeStdin('if true; then\n');
-      await errors('more ');
-      await shell.writeStdin('history 2; fi\n');
-      expect(await output('fi\n')).toContain('    5  if true; then\n');
-      await shell.closeStdin();
-      expect(await shell.wait()).toBe(0);
-    }));
+    withRuntime(
+      mode,
+      { files: { '/home/user/.bashrc': 'PS1="\\u:\\w[\\!]\\$ "; alias hello="echo hello"; PS2="more "' } },
+      async (runtime) => {
+        const { shell, output, errors } = await start(runtime, 'bash', ['-i']);
+        expect(await errors('$ ')).toBe('user:/workspace[1]$ ');
+        await shell.writeStdin('hello; case $- in *i*) echo interactive;; esac\n');
+        expect(await output('interactive\n')).toBe('hello\ninteractive\n');
+        await shell.writeStdin('fi\n');
+        expect(await errors("`fi'\n")).toContain('syntax error near unexpected token');
+        await shell.writeStdin('cd; set -u; echo $nothing\necho "status $?"; PROMPT_COMMAND="echo before"\n');
+        expect(await output('before\n')).toBe('status 1\nbefore\n');
+        await errors('user:~[5]$ ');
+        await shell.writeStdin('if true; then\n');
+        await errors('more ');
+        await shell.writeStdin('history 2; fi\n');
+        expect(await output('fi\n')).toContain('    5  if true; then\n');
+        await shell.closeStdin();
+        expect(await shell.wait()).toBe(0);
+      },
+    ));
 
   test('a login shell reads the profile', () =>
-    withRuntime(mode, { files: { '/home/user/.profile': 'export FROM=profile\n', '/home/user/.bashrc': 'FROM=rc\n' } }, async (runtime) => {
-      const run = async (...args: string[]) => (await runtime.execCommand('/bin/bash', args)).stdout;
-      expect(await run('-c', 'echo "[$FROM]"')).toBe('[]\n');
-      expect(await run('-l', '-c', 'echo "[$FROM]"')).toBe('[profile]\n');
-      expect(await run('-i', '-l', '-c', 'echo "[$FROM]"')).toBe('[profile]\n');
-      expect(await run('-i', '-c', 'echo "[$FROM]"')).toBe('[rc]\n');
-      expect(await run('--noprofile', '-l', '-c', 'echo "[$FROM]"')).toBe('[]\n');
-    }));
+    withRuntime(
+      mode,
+      { files: { '/home/user/.profile': 'export FROM=profile\n', '/home/user/.bashrc': 'FROM=rc\n' } },
+      async (runtime) => {
+        const run = async (...args: string[]) => (await runtime.execCommand('/bin/bash', args)).stdout;
+        expect(await run('-c', 'echo "[$FROM]"')).toBe('[]\n');
+        expect(await run('-l', '-c', 'echo "[$FROM]"')).toBe('[profile]\n');
+        expect(await run('-i', '-l', '-c', 'echo "[$FROM]"')).toBe('[profile]\n');
+        expect(await run('-i', '-c', 'echo "[$FROM]"')).toBe('[rc]\n');
+        expect(await run('--noprofile', '-l', '-c', 'echo "[$FROM]"')).toBe('[]\n');
+      },
+    ));
 
-  test('a loop on the right side of a pipe gets its input as it comes', () =>
+  test('a loop on the right side of a pipe receives its input as it arrives', () =>
     withRuntime(mode, {}, async (runtime) => {
-      const { shell, output } = await start(runtime, 'bash', ['-c', '{ cat; } | while read -r line; do echo "<$line>"; done; echo end']);
+      const { shell, output } = await start(runtime, 'bash', [
+        '-c',
+        '{ cat; } | while read -r line; do echo "<$line>"; done; echo end',
+      ]);
       await shell.writeStdin('one\n');
       expect(await output('>\n')).toBe('<one>\n');
       await shell.writeStdin('two\n');
@@ -127,9 +138,13 @@ describe.each(MODES)('$name', (mode) => {
 
   test('a loop without an end on the left side of a pipe ends with its reader', () =>
     withRuntime(mode, {}, async (runtime) => {
-      const { stdout } = await runtime.execCommand('bash', ['-c', 'while :; do echo y; done | head -n 2; echo ${PIPESTATUS[@]}'], {
-        timeout: 20_000,
-      });
+      const { stdout } = await runtime.execCommand(
+        'bash',
+        ['-c', 'while :; do echo y; done | head -n 2; echo ${PIPESTATUS[@]}'],
+        {
+          timeout: 20_000,
+        },
+      );
       expect(stdout).toBe('y\ny\n141 0\n');
       expect(await runtime.processes()).toEqual([]);
     }));
