@@ -105,6 +105,7 @@ const CORRECTIONS = fileURLToPath(new URL('../shell/corrections.js', import.meta
  */
 const EXPORTS = {
   Interpreter: /(\w+)=class\{ctx;constructor\(/,
+  ExecutionLimitError: /exitCode:(\w+)\.EXIT_CODE/,
   shellBuiltins: /!(\w+)\.has\(o\)\)return \w+\(`bash: builtin: /,
 };
 

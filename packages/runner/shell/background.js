@@ -2,14 +2,14 @@
 // the last command. A list of pipelines runs in a copy of this shell (fork.js). Next: jobs.js.
 
 import { mustFork } from './fork.js';
-import { addJob, groupOf } from './jobs.js';
+import { addJob, backgroundGroup } from './jobs.js';
 import { textOf } from './nodes.js';
 import { startPipeline } from './pipelines.js';
 
 export async function background(interpreter, node) {
   const { state } = interpreter.ctx;
   const [pipeline] = node.pipelines;
-  const group = groupOf(false);
+  const group = backgroundGroup();
   const pids =
     node.pipelines.length === 1 && !pipeline.negated
       ? await startPipeline(interpreter, pipeline, group)

@@ -1,7 +1,6 @@
 // Decides whether lines of a script form complete commands. A shell that reads its script from a
-// pipe or a terminal must run each command as soon as the command is complete. The parser of just-bash
-// reports the end of the text as an error at the last token, as an open quote, or as an open
-// here-document. Next: script-input.js.
+// pipe or a terminal must run each command as soon as the command is complete. The end of the text
+// is an error of just-bash's parser, at the last token or at an open quote. Next: script-input.js.
 
 import { parse } from 'just-bash';
 import { executionLimits } from './limits.js';

@@ -1,7 +1,7 @@
 // Starts a copy of this shell that runs a part of the script, like a fork. The copy receives the
-// state of this shell and the part of the script from a descriptor. These parts are groups, loops, functions
-// and builtins of a pipeline, and lists in the background. Bash also runs them in processes of
-// their own. Next: pipelines.js, background.js.
+// state of this shell and the part of the script from a descriptor. These parts are groups, loops,
+// functions and builtins of a pipeline, and lists in the background. Bash also runs them in
+// processes of their own. Next: pipelines.js, background.js.
 
 import v8 from 'node:v8';
 import { close, descriptorOf, readAll } from './descriptors.js';

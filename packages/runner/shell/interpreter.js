@@ -11,7 +11,7 @@ import { ownBuiltins, SHELL_WORDS } from './builtins.js';
 import { close, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
 import { follows, hasOwnInput, inputFor, inputMayWait, readsAsItComes } from './input.js';
 import { checkpoint } from './interrupts.js';
-import { awaitForeground, groupOf, noGroup, usesJobControl } from './jobs.js';
+import { awaitForeground, foregroundGroup, noGroup, usesJobControl } from './jobs.js';
 import { cannotRun, isLauncher, launched, withoutCommand } from './launchers.js';
 import { pipelineOf, textOf } from './nodes.js';
 import { runPipeline } from './pipelines.js';
@@ -248,7 +248,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
   const errors = plan === undefined && !sink.err ? openUnnamedFile() : 2;
   const inPlace = plan === undefined && place.isGiven && sink.out && sink.err ? takePlace() : undefined;
   if (plan === undefined) place.isGiven = false;
-  const group = detached ? noGroup : (plan?.group ?? groupOf(sink.out && sink.err));
+  const group = detached ? noGroup : (plan?.group ?? foregroundGroup());
   let pid;
   try {
     const open = (path, flags) => opened[opened.push(fs.openSync(path, flags)) - 1];

@@ -2,15 +2,23 @@
 // job in the foreground receives the signal in place of the shell (jobs.js). Next: interpreter.js,
 // which calls `checkpoint` before each command.
 
+import { ExecutionLimitError } from 'just-bash';
+
 const TURN_MILLISECONDS = 20;
 const INTERRUPTED = 130;
 
-/** Thrown when ^C drops the rest of the line. */
-export class Interrupted extends Error {
+/**
+ * Thrown when ^C drops the rest of the line. just-bash passes errors of the base class through
+ * loops and subshells.
+ */
+export class Interrupted extends ExecutionLimitError {
   name = 'Interrupted';
   exitCode = INTERRUPTED;
-  stdout = '';
-  stderr = '';
+
+  constructor() {
+    super('interrupted', 'signal');
+    this.stderr = '';
+  }
 }
 
 const waiting = new Set();

@@ -8,6 +8,7 @@ import kernel from 'coldframe:kernel';
 import { write } from './descriptors.js';
 import { Interrupted } from './interrupts.js';
 import { ended, exitCodeOf, signalName } from './processes.js';
+import { sink } from './sink.js';
 
 const STOPPED = 0x7f;
 const CONTINUED = 0xffff;
@@ -42,14 +43,20 @@ class Group {
   }
 }
 
-const NO_GROUP = { id: undefined, next: () => ({}), started: () => {} };
+/** The group of the shell itself. */
+export const noGroup = { id: undefined, next: () => ({}), started: () => {} };
 
 /** Returns whether new jobs get process groups of their own. */
 export const usesJobControl = () => monitor.isOn;
 
-/** Returns the process group for a new job. Output that is a value belongs to no job. */
-export const groupOf = (isForeground) => (monitor.isOn ? new Group(isForeground) : NO_GROUP);
-export const noGroup = NO_GROUP;
+/** Returns the process group for a job in the background. */
+export const backgroundGroup = () => (monitor.isOn ? new Group(false) : noGroup);
+
+/**
+ * Returns the process group for a job in the foreground. Programs whose output is a value stay in
+ * the group of the shell, because the shell waits for their output.
+ */
+export const foregroundGroup = () => (monitor.isOn && sink.out && sink.err ? new Group(true) : noGroup);
 
 /** All jobs, in the order in which each was last started or stopped. The last one is `%+`. */
 let jobs = [];

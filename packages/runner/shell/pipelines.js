@@ -10,7 +10,7 @@ import { mayRunLong, plainName } from './brief.js';
 import { close, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
 import { fork } from './fork.js';
 import { follows, hasOwnInput, inputFor, inputMayWait, plainArguments, readsAsItComes } from './input.js';
-import { awaitForeground, groupOf, usesJobControl } from './jobs.js';
+import { awaitForeground, foregroundGroup, usesJobControl } from './jobs.js';
 import { pipelineOf, statementOf, textOf } from './nodes.js';
 import { ended, exitCodeOf } from './processes.js';
 import { keeping, sink } from './sink.js';
@@ -30,6 +30,7 @@ export async function runPipeline(interpreter, node, plain) {
   const kinds = node.commands.map((command) => kindOf(interpreter, command));
   const lefts = node.commands.slice(0, -1);
   const startsProcesses =
+    usesJobControl() ||
     kinds.includes('program') || mayNotEnd(interpreter, node, kinds) || lefts.some((command) => mayRunLong(interpreter, command));
   return startsProcesses ? atOnce(interpreter, node, kinds) : oneByOne(interpreter, node, plain);
 }
@@ -124,7 +125,7 @@ export async function startPipeline(interpreter, node, group) {
 async function atOnce(interpreter, node, kinds) {
   const errors = sink.err ? 2 : openUnnamedFile();
   const [from, to] = sink.out ? [-1, 1] : pipe();
-  const group = groupOf(sink.out && sink.err);
+  const group = foregroundGroup();
   const { entries, stderr } = await startAll(interpreter, node, kinds, { input: undefined, output: to, errors }, group);
   const result = { stdout: '', stderr, exitCode: 0 };
   if (to !== 1) {

@@ -56,7 +56,6 @@ export async function read(state, args, run) {
   const seconds = values.t === undefined ? undefined : Number.parseFloat(values.t);
   if (seconds === 0 || Number.isNaN(seconds) || seconds < 0) return run(args, '');
   const terminal = kernel.isTerminal(0) ? kernel.getAttributes(0) : undefined;
-  if (terminal !== undefined && values.p !== undefined) write(2, Buffer.from(values.p));
   const limits = {
     end: values.d === undefined ? LINE_FEED : values.d === '' ? 0 : Buffer.from(values.d)[0],
     joins: !flags.includes('r'),
@@ -65,6 +64,7 @@ export async function read(state, args, run) {
   const exact = values.N === undefined ? undefined : Number.parseInt(values.N, 10);
   const most = exact ?? (values.n === undefined ? undefined : Number.parseInt(values.n, 10));
   const restore = terminal && prepare(terminal, flags.includes('s'), most !== undefined || limits.end !== LINE_FEED);
+  if (terminal !== undefined && values.p !== undefined) write(2, Buffer.from(values.p));
   try {
     const { bytes, timedOut } =
       most > 0 ? await readCharacters(most, exact === undefined ? limits : { ...limits, end: -1 }) : await readUntil(0, limits);

@@ -29,8 +29,11 @@ export async function runScript(interpreter, input) {
       }
       if (read.warning !== undefined) write(2, Buffer.from(`${nameOf(state)}: line ${lines.count}: ${read.warning}\n`));
       shiftLines(read.script, read.first);
-      for (const statement of read.script?.statements ?? [])
-        if (await runSafely(interpreter, () => interpreter.executeStatement(statement), isInteractive)) return done(state);
+      for (const statement of read.script?.statements ?? []) {
+        const next = await runSafely(interpreter, () => interpreter.executeStatement(statement), isInteractive);
+        if (next === 'end') return done(state);
+        if (next === 'drop') break;
+      }
     }
   } catch (error) {
     // A trap that ran between two lines has ended the shell.
@@ -60,24 +63,26 @@ function setStatus(state, exitCode) {
 }
 
 /**
- * Runs a statement by `run` and sets `$?`. Returns whether the script ends after the statement.
+ * Runs a statement by `run` and sets `$?`. Returns 'continue', 'end' if the script ends, or 'drop'
+ * if an interactive shell drops the other statements of its line.
  */
 export async function runSafely(interpreter, run, isInteractive) {
   const { state } = interpreter.ctx;
   try {
     setStatus(state, flush(await run()).exitCode);
-    return false;
+    return 'continue';
   } catch (error) {
     if (typeof error?.stdout !== 'string') {
       if (!(error instanceof Error)) throw error;
       write(2, bytesOf(`${nameOf(state)}: ${error.message}\n`));
       setStatus(state, error.name === 'ParseException' ? SYNTAX_ERROR : 1);
-      return !isInteractive;
+      return isInteractive ? 'drop' : 'end';
     }
     flush({ stdout: error.stdout, stderr: error.stderr });
     if (error.name !== 'BreakError' && error.name !== 'ContinueError') setStatus(state, error.exitCode ?? 1);
-    if (error.name === 'ExitError' || error.name === 'ErrexitError') return true;
-    return !isInteractive && !CONTINUES.has(error.name);
+    if (error.name === 'ExitError' || error.name === 'ErrexitError') return 'end';
+    if (isInteractive) return 'drop';
+    return CONTINUES.has(error.name) ? 'continue' : 'end';
   }
 }
 

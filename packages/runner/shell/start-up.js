@@ -30,6 +30,6 @@ export async function runStartUpFiles(interpreter, start) {
   const { state } = interpreter.ctx;
   if (start.isInteractive) state.shoptOptions.expand_aliases = true;
   for (const path of filesOf(start, state.env).filter(isFile))
-    if (await runSafely(interpreter, () => interpreter.runCommand('.', [path], [false], '', true), true)) return true;
+    if ((await runSafely(interpreter, () => interpreter.runCommand('.', [path], [false], '', true), true)) === 'end') return true;
   return false;
 }

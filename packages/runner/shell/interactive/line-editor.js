@@ -92,9 +92,8 @@ export class LineEditor {
   }
 
   #drop() {
-    this.#screen.write('^C\r\n');
-    this.#readline.write(null, { ctrl: true, name: 'e' });
-    this.#readline.write(null, { ctrl: true, name: 'u' });
+    this.#screen.write('^C');
+    this.#readline.clearLine();
     this.#outcome = { isDropped: true };
   }
 
@@ -106,6 +105,7 @@ export class LineEditor {
     const interface_ = this.#readline;
     this.#outcome = undefined;
     interface_.history = this.lines().slice(-LONGEST).reverse();
+    interface_.historyIndex = -1;
     this.#saved = kernel.getAttributes(TERMINAL);
     kernel.setAttributes(TERMINAL, kernel.makeRaw(this.#saved));
     try {

@@ -79,7 +79,7 @@ describe('a shell on a terminal', () => {
   test('edits the line', async () => {
     const user = await open();
     expect(await user.runs('echo wrong words\x17\x17right')).toContain('right\n');
-    expect(await user.runs('never\x15echo all\x01\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x0bmore')).toContain('more\n');
+    expect(await user.runs('never\x15echo all\x01\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x0bmore')).toContain('more\n');
     expect(await user.runs('chE\x7f\x01e\x05o late')).toContain('late\n');
     await user.terminal.dispose();
   });
@@ -165,7 +165,10 @@ describe('a shell on a terminal', () => {
     await user.sees('secret: ');
     await user.type('hidden\r');
     expect(await user.sees(PROMPT)).toBe(`\r\n<hidden>\r\n${PROMPT}`);
-    await user.type('cat\rfor cat\r\x04');
+    await user.type('cat\r');
+    await user.sees('\r\n');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await user.type('for cat\r\x04');
     expect(await user.sees(PROMPT)).toContain('for cat\r\nfor cat\r\n');
     expect(await user.runs('stty -echo; stty -a | grep -c -- -echo; stty echo')).toBe('1\n');
     await user.terminal.dispose();
