@@ -10,7 +10,8 @@ import { cmp, hexdump, shuf, truncate, xxd } from './commands/bytes.js';
 import { chgrp, chown, groups, id, logname, whoami } from './commands/identity.js';
 import { arch, df, free, getent, install, uptime } from './commands/machine.js';
 import { killall, pgrep, pidof, pkill } from './commands/processes.js';
-import { clear, stty, tput, tty } from './commands/terminal.js';
+import { stty } from './commands/stty.js';
+import { clear, reset, tput, tty } from './commands/terminal.js';
 import { getfattr, setfattr } from './commands/user-attributes.js';
 import { ls } from './ls.js';
 import { echo, printf } from './printf.js';
@@ -148,7 +149,7 @@ export const own = [
     killall,
     logname,
   }),
-  ...Object.entries({ pgrep, pidof, pkill, setfattr, shuf, stty, tput, truncate, tty, uptime, whoami, xxd }),
+  ...Object.entries({ pgrep, pidof, pkill, reset, setfattr, shuf, stty, tput, truncate, tty, uptime, whoami, xxd }),
 ].map(([name, run]) =>
   defineCommand(name, async (args, context) =>
     args[0] === '--help' && context.origCommand === undefined ? usage(name) : run(args, context),

@@ -20,6 +20,13 @@ const SIGNALED = 128;
  */
 export const applet = { name: undefined, everything: false, hasStarted: false };
 
+/**
+ * The name of this shell, `sh` or `bash`, and the flags of `$-` that its start decides. A copy of
+ * the shell runs the same file.
+ */
+export const shellProcess = { name: 'bash', flags: '' };
+export const shellFile = () => `/bin/${shellProcess.name}`;
+
 /** Returns the file of a command's name, or undefined. */
 export function find(name, path, cwd) {
   if (name.includes('/')) return name;
@@ -38,15 +45,16 @@ export function find(name, path, cwd) {
 }
 
 /**
- * Starts `file`. The shell runs scripts whose first line names no interpreter. `fds` maps the
- * child's descriptors to descriptors of this process. Returns the child's pid, or the failure: `{
- * exitCode, message }`.
+ * Starts `file`. The shell runs scripts whose first line names no interpreter. The other options
+ * are the options of the kernel's `spawn`. `fds` maps the child's descriptors to descriptors of
+ * this process. Returns the child's pid, or the
+ * failure: `{ exitCode, message }`.
  */
-export function start({ file, args, env, cwd, fds, detached = false, uid, gid }) {
+export function start({ file, args, env, ...options }) {
+  const { cwd } = options;
   const pairs = Object.entries(env).map(([key, value]) => `${key}=${value}`);
-  let pid = kernel.spawn({ file, args, cwd, env: pairs, fds, detached, uid, gid });
-  if (pid === ENOEXEC)
-    pid = kernel.spawn({ file: '/bin/sh', args: ['sh', file, ...args.slice(1)], cwd, env: pairs, fds, detached, uid, gid });
+  let pid = kernel.spawn({ file, args, env: pairs, ...options });
+  if (pid === ENOEXEC) pid = kernel.spawn({ file: '/bin/sh', args: ['sh', file, ...args.slice(1)], env: pairs, ...options });
   return pid >= 0 ? pid : failure(pid, file, cwd);
 }
 
@@ -110,7 +118,10 @@ export const place = { isGiven: false };
  */
 export function takePlace() {
   let child;
+  // The keys of a terminal send their signals to the program too, which is in the shell's group.
+  const isFromKeys = (name) => (name === 'SIGINT' || name === 'SIGQUIT') && kernel.isTerminal(0);
   const pass = (name) => {
+    if (isFromKeys(name)) return;
     try {
       process.kill(child, name);
     } catch {

@@ -9,13 +9,15 @@ const context = require('../context.js');
 const { EACCES, reasonOf } = require('../errors/denials.js');
 const { messageOf } = require('../errors/errno.js');
 const { NUMBERS: FILES } = require('../fs/calls.js');
-const { pair } = require('../net/calls.js');
+const { IN, NUMBERS: SOCKETS, pair } = require('../net/calls.js');
 const operations = require('../event-loop/operations.js');
-const { NUMBERS, spawn, sys } = require('../processes/calls.js');
+const { ACTIONS, NUMBERS, getpgid, setAction, setpgid, spawn, sys, waitChange } = require('../processes/calls.js');
+const terminals = require('../processes/terminals.js');
 const { body } = require('./shell-bundle.js');
 
 const SET = 0;
 const CURRENT = 1;
+const OWN_POSITION = -1;
 
 // Calls `read` with an empty buffer, which returns the length, and then with a sufficient buffer.
 function measured(read) {
@@ -44,9 +46,31 @@ const kernel = {
   attribute: (path, name, follow) => measured((buffer) => sys(FILES.attribute, path, name, buffer, follow ? 1 : 0)),
   /** Returns the names of the user attributes, each with a NUL, or a negative error number. */
   attributeNames: (path, follow) => measured((buffer) => sys(FILES.attributeNames, path, buffer, follow ? 1 : 0)),
+  seek: (fd, position) => sys(FILES.lseek, fd, position, SET),
+  /** Reads without waiting. Returns the number of bytes, or a negative error number. */
+  readNow: (fd, bytes) => sys(FILES.read, fd, bytes, OWN_POSITION),
+  whenReadable,
+  ...terminals,
+  /** Calls `callback` with the status of a child that ends, stops or continues. */
+  waitChange: (pid, changes, callback) => operations.expect(waitChange(pid, changes), callback),
+  setGroup: setpgid,
+  getGroup: getpgid,
+  ignore: (signal) => setAction(signal, ACTIONS.ignore),
   /** Calls `callback` with the child's wait status. */
   wait: (pid, callback) => operations.expect(sys(NUMBERS.wait, pid), callback),
 };
+
+// Calls `callback` once when `fd` has data or has ended. Returns a function that cancels the call.
+// Returns undefined if the descriptor cannot be awaited.
+function whenReadable(fd, callback) {
+  const operation = sys(SOCKETS.arm, fd, IN);
+  if (operation < 0) return undefined;
+  operations.expect(operation, callback);
+  return () => {
+    sys(SOCKETS.disarm, fd, operation);
+    operations.forget(operation);
+  };
+}
 
 let shell;
 
