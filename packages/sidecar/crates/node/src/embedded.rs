@@ -251,6 +251,7 @@ impl Embedded {
             limits: None,
             stream: None,
             live: None,
+            keep_orphans: None,
         };
         self.run_program(env, id, ProcessRequest::ProcessStart(start))
     }

@@ -230,7 +230,8 @@ fn no_message_waits(name: &str, job_thread: JobThread) {
 fn start(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
     let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
     let (limits, live) = (None, None);
-    ProcessStart { runtime, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, limits, stream, live }
+    let keep_orphans = None;
+    ProcessStart { runtime, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, limits, stream, live, keep_orphans }
 }
 
 #[test]
@@ -301,7 +302,7 @@ fn a_pause_that_waits_for_an_earlier_call_refuses_later_requests() {
     let held = HeldFiles::of(&runtime);
     let make = |path| FileTree { runtime: RUNTIME, path, recursive: None };
     let earlier = embedder.send(Kind::FileMkdir, &make("/earlier"));
-    let pause = RuntimePause { runtime: RUNTIME, timeout_ms: None, temporary: None };
+    let pause = RuntimePause { runtime: RUNTIME, timeout_ms: None, temporary: None, freeze: None };
     let paused = embedder.send(Kind::RuntimePause, &pause);
     let (env, cwd, timeout_ms, stream, returns) = (None, None, None, None, None);
     let eval = RunnerEval { runner: RunnerId::new(1).unwrap(), code: "1", returns, env, cwd, timeout_ms, stream };

@@ -32,6 +32,7 @@ impl ProcessTableSnapshot {
         for (pid, entry) in &self.entries {
             let numbers = [entry.group, entry.session, entry.root];
             if !numbers.into_iter().all(is_number) || entry.parent == *pid || (entry.parent == Pid::INIT && entry.ended.is_some())
+                || (entry.keeps_session && entry.root != *pid)
             {
                 return Err("a process's family");
             }

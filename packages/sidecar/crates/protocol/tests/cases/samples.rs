@@ -28,6 +28,7 @@ pub(super) fn everything() -> ProcessStart<'static> {
         limits: Some(Numbers(vec![("memoryBytes", 33_554_432), ("cpuMs", 50)])),
         stream: Some(Stream { stdout: Some(true), stderr: Some(false) }),
         live: Some(true),
+        keep_orphans: Some(true),
     }
 }
 
@@ -46,6 +47,7 @@ pub(super) fn least(code: &'static str) -> ProcessStart<'static> {
         limits: None,
         stream,
         live: None,
+        keep_orphans: None,
     }
 }
 
@@ -53,6 +55,7 @@ pub(super) fn outcome<'a>(stdout: &'a [u8], failure: Option<Failure<'a>>) -> Out
     let exit_code = if failure.is_some() { 137 } else { 0 };
     Outcome {
         exit_code,
+        signal: None,
         stdout,
         stderr: b"",
         value: None,

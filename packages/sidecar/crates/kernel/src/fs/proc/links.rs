@@ -39,7 +39,7 @@ impl Proc {
             Link::Descriptor(program, fd) => {
                 let descriptors = program.process().files.descriptors.lock();
                 match &descriptors.peek(fd).ok_or(Errno::ENOENT)?.target {
-                    Target::Stream { owner, fd } => {
+                    Target::Stream { owner, fd, .. } => {
                         Ok(format!("pipe:[{}]", (u64::from(owner.get()) << 8) + u64::from(*fd)).into_bytes())
                     }
                     Target::Socket(id) => Ok(format!("socket:[{id}]").into_bytes()),
