@@ -45,6 +45,7 @@ export const RUNTIME_CALLS: CallRules = {
     'unregisterBindings',
     'exposePort',
     'dispatcher',
+    'attach',
     'pause',
     'resume',
     'dispose',
@@ -56,7 +57,14 @@ export const RUNTIME_CALLS: CallRules = {
   startsProgram: new Set<keyof NodeRuntime>(['exec', 'run', 'execFile']),
   // These calls check the option `cwd` before they start the program.
   checksFirst: ([, options]) => (options as RunOptions | undefined)?.cwd !== undefined,
-  returnsHandles: new Set<keyof NodeRuntime>(['spawn', 'spawnCommand', 'processes', 'createResidentRunner', 'residentRunners']),
+  returnsHandles: new Set<keyof NodeRuntime>([
+    'spawn',
+    'spawnCommand',
+    'attach',
+    'processes',
+    'createResidentRunner',
+    'residentRunners',
+  ]),
   immediate: new Set(Object.keys(IMMEDIATE)),
 };
 
@@ -75,7 +83,7 @@ export const HANDLE_CALLS: CallRules = {
     asyncDispose,
   ]),
   returnsHandles: new Set<keyof ProcessEntry>(['attach']),
-  immediate: new Set(),
+  immediate: new Set<keyof GuestProcess>(['detach']),
 };
 
 // A rollback undoes neither options nor listeners.

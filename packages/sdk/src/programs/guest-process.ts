@@ -81,7 +81,7 @@ export class GuestProcess {
   /** @internal Starts a program. */
   static start(context: ProcessContext, program: ProcessStart, options: CommandOptions): Promise<GuestProcess> {
     return GuestProcess.#begin(context, options, (id, stream, onOutput, _, onStarted) =>
-      context.connection.start(id, { ...program, stream, live: true }, onOutput, onStarted),
+      context.connection.start(id, { ...program, stream, live: true }, onOutput, (pid) => onStarted(pid)),
     );
   }
 

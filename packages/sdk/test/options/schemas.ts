@@ -188,6 +188,7 @@ const processLimits = z.optional(
 );
 const RELATIVE = /^(?!\/)(?!.*(?:^|\/)(?:\.{0,2})(?:\/|$))[^\0]+$/s;
 const stdin = custom(isContent);
+const orphans = oneOf('kill', 'keep');
 const run = z.strictObject({
   ...evaluation,
   env,
@@ -197,8 +198,9 @@ const run = z.strictObject({
   language: oneOf('javascript', 'typescript'),
   stdin,
   limits: processLimits,
+  orphans,
 });
-const command = z.strictObject({ ...evaluation, env, cwd, stdin, limits: processLimits });
+const command = z.strictObject({ ...evaluation, env, cwd, stdin, limits: processLimits, orphans });
 const walls = oneOf('auto', 'required', 'off');
 const runtime = z
   .strictObject({
@@ -297,7 +299,7 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>
     timeoutMs,
   }),
   'clone()': z.strictObject({ timeoutMs, settle: flag }),
-  'pause()': z.strictObject({ timeoutMs, whenBusy: z.enum(['reject', 'freeze']).optional() }),
+  'pause()': z.strictObject({ timeoutMs, whenBusy: oneOf('reject', 'freeze') }),
   'snapshots.list()': storeCall,
   'snapshots.get()': storeCall,
   'snapshots.delete()': storeCall,

@@ -1044,6 +1044,11 @@ export interface ProcessStart {
   stream?: Stream | undefined;
   /** Whether `started` is sent and the standard input stays open for `process.write`. */
   live?: boolean | undefined;
+  /**
+   * Whether the other processes of the program's session continue after the program's end. The
+   * reply then follows when no process has a descriptor of the program's output.
+   */
+  keepOrphans?: boolean | undefined;
 }
 
 /** Nanoseconds spent in each step of a start and in the run of the program. */
@@ -1065,6 +1070,8 @@ export interface Timings {
 export interface Outcome {
   /** The exit code. */
   exitCode: number;
+  /** Linux's number of the signal that ended the program. Omitted if the program exited. */
+  signal?: number | undefined;
   /** The captured output of descriptor 1. */
   stdout: Uint8Array;
   /** The captured output of descriptor 2. */
@@ -1090,6 +1097,14 @@ export interface Started {
    * output was captured before the attachment.
    */
   earlier?: number | undefined;
+  /** Whether the request of a `process.attach` is a listener. */
+  listener?: boolean | undefined;
+}
+
+/** `lost`. */
+export interface Lost {
+  /** The number of bytes that the listener does not receive. */
+  bytes: number;
 }
 
 /** `process.write`. */
@@ -1136,11 +1151,11 @@ export interface ProcessTable {
 export interface ProcessAttach {
   /** The runtime. */
   runtime: RuntimeId;
-  /** A restored root program. */
+  /** A root program, live or ended. */
   pid: Pid;
   /**
-   * Descriptors whose output is sent while the program runs. Output that was captured before the
-   * snapshot is sent first.
+   * Descriptors whose output is sent while the program runs. For the first request for a restored
+   * program, output that was captured before the snapshot is sent first.
    */
   stream?: Stream | undefined;
 }
@@ -1425,6 +1440,14 @@ export interface RuntimePause {
   timeoutMs?: number | undefined;
   /** Whether the store may delete the snapshot once the sidecar has exited. */
   temporary?: boolean | undefined;
+  /** Whether the runtime is frozen in memory if its programs do not quiesce in time. */
+  freeze?: boolean | undefined;
+}
+
+/** The reply to `runtime.pause`. */
+export interface RuntimePaused {
+  /** The snapshot on disk. Omitted if the runtime is frozen in memory. */
+  snapshot?: SnapshotEntry | undefined;
 }
 
 /** `runtime.resume`. */
