@@ -5,7 +5,12 @@ import type { SignalName } from '../options/programs.js';
 import { rule } from '../options/rule.js';
 
 const NUMBERS: Readonly<Record<string, number | undefined>> = constants.signals;
-const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+// Of two names of a signal, such as SIGABRT and SIGIOT, the first name is used.
+const NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(constants.signals)
+    .reverse()
+    .map(([name, number]) => [number, name]),
+);
 const MAX_SIGNAL = 64;
 
 /** Returns the number of a signal that is given by name or number. */

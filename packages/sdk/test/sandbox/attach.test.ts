@@ -11,29 +11,27 @@ usePrivateStoreFolder();
 
 const ECHO = `process.stdin.on('data', (data) => process.stdout.write('got ' + data)); process.stdin.on('end', () => process.exit(6));`;
 
-/** A handler that keeps the text of the output. */
-function keeping(): { text: () => string; onStdout: (chunk: Uint8Array) => void } {
+/** Options with a handler that keeps the text of the output, and a function that returns the text. */
+function keeping() {
   let text = '';
-  return {
-    text: () => text,
-    onStdout: (chunk) => {
-      text += Buffer.from(chunk).toString();
-    },
+  const onStdout = (chunk: Uint8Array): void => {
+    text += Buffer.from(chunk).toString();
   };
+  return { text: () => text, options: { onStdout } };
 }
 
 describe.each(MODES)('$name', (mode) => {
   test('every handle receives later output and the end, and can write input', () =>
     withRuntime(mode, {}, async (runtime) => {
       const [first, second, third] = [keeping(), keeping(), keeping()];
-      const program = await runtime.spawn(`console.log('early'); ${ECHO}`, first);
+      const program = await runtime.spawn(`console.log('early'); ${ECHO}`, first.options);
       await until(() => first.text() === 'early\n');
-      const attached = await runtime.attach(program.pid, second);
+      const attached = await runtime.attach(program.pid, second.options);
       expect(attached.pid).toBe(program.pid);
       await attached.writeStdin('one ');
       await until(() => second.text() === 'got one ');
       const [entry] = await runtime.processes();
-      const late = (await entry?.attach(third)) as GuestProcess;
+      const late = (await entry?.attach(third.options)) as GuestProcess;
       await program.writeStdin('two ');
       await until(() => third.text() === 'got two ');
       await late.closeStdin();
@@ -50,7 +48,7 @@ describe.each(MODES)('$name', (mode) => {
       const lost: number[] = [];
       const unread = await runtime.attach(program.pid, { onLost: (bytes) => lost.push(bytes) });
       const quick = keeping();
-      const reader = await runtime.attach(program.pid, quick);
+      const reader = await runtime.attach(program.pid, quick.options);
       await program.writeStdin('go');
       expect(await program.wait()).toBe(0);
       expect((await program.result).stdout.length).toBeGreaterThan(900_000);
@@ -68,7 +66,7 @@ describe.each(MODES)('$name', (mode) => {
       const output = keeping();
       const program = await runtime.spawn(ECHO);
       const controller = new AbortController();
-      const [one, two] = [await runtime.attach(program.pid, output), await runtime.attach(program.pid, { signal: controller.signal })];
+      const [one, two] = [await runtime.attach(program.pid, output.options), await runtime.attach(program.pid, { signal: controller.signal })];
       one.detach();
       one.detach();
       await expect(one.wait()).rejects.toMatchObject({ code: 'ERR_DETACHED', pid: program.pid });
@@ -103,7 +101,7 @@ describe.each(MODES)('$name', (mode) => {
       const runner = await runtime.createResidentRunner();
       expect(await codeOf(runtime.attach(runner.pid))).toBe('EPERM');
       expect(await codeOf(runtime.attach(0))).toBe('ERR_INVALID_OPTION');
-      const running = runtime.execCommand('sh', ['-c', 'sleep 100; true']);
+      const running = runtime.execCommand('sh', ['-c', 'node -e "setInterval(() => {}, 1_000)"; true']);
       await until(async () => (await runtime.processes()).length === 3);
       const child = (await runtime.processes()).find(({ ppid }) => ppid !== 1);
       expect(await codeOf(child?.attach() ?? Promise.resolve())).toBe('EPERM');
@@ -117,8 +115,8 @@ describe.each(MODES)('$name', (mode) => {
   test('handles stay attached through a pause and a rollback', () =>
     withRuntime(mode, {}, async (runtime) => {
       const [output, streamed] = [keeping(), keeping()];
-      const program = await runtime.spawn(ECHO, streamed);
-      const attached = await runtime.attach(program.pid, output);
+      const program = await runtime.spawn(ECHO, streamed.options);
+      const attached = await runtime.attach(program.pid, output.options);
       const snapshot = await runtime.pause();
       await runtime.resume();
       await attached.writeStdin('a ');

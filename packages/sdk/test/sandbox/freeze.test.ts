@@ -12,11 +12,10 @@ const FREEZE = { whenBusy: 'freeze', timeoutMs: 100 } as const;
 /** Counts in a file, in one turn that never ends. */
 const SPIN = `import fs from 'node:fs'; for (let n = 0; ; n++) if (n % 2_000 === 0) fs.writeFileSync('/tmp/n', String(n));`;
 
-async function spinning(runtime: NodeRuntime, options = {}): Promise<Promise<{ exitCode: number }>> {
-  const running = runtime.exec(SPIN, options);
-  running.catch(() => {});
+/** Starts a program that spins. The end of the runtime ends the program. */
+async function spin(runtime: NodeRuntime): Promise<void> {
+  runtime.exec(SPIN).catch(() => {});
   await until(() => runtime.exists('/tmp/n'));
-  return running as Promise<{ exitCode: number }>;
 }
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -35,11 +34,11 @@ describe.each(MODES.filter(({ name }) => name !== 'embedded inline'))('$name', (
       expect(runtime.state).toBe('frozen');
       const { sidecar } = await neighbour.getResourceSnapshot();
       expect(sidecar.processes).toBeGreaterThanOrEqual(mode.name === 'owned' ? 0 : 2);
-      for (const refused of [runtime.exec('1'), runtime.readFile('/tmp/n'), runner.exec('1'), runtime.processes()]) {
-        expect(await codeOf(refused)).toBe('ERR_RUNTIME_PAUSED');
+      for (const call of [() => runtime.exec('1'), () => runtime.readFile('/tmp/n'), () => runner.exec('1'), () => runtime.processes()]) {
+        expect(await codeOf(call())).toBe('ERR_RUNTIME_PAUSED');
       }
-      for (const refused of [runtime.snapshot(), runtime.clone()]) {
-        await expect(refused).rejects.toMatchObject({ code: 'ERR_NOT_QUIET', command: 'node' });
+      for (const call of [() => runtime.snapshot(), () => runtime.clone()]) {
+        await expect(call()).rejects.toMatchObject({ code: 'ERR_NOT_QUIET', command: 'node' });
       }
       const before = process.cpuUsage();
       await wait(300);
@@ -78,7 +77,7 @@ describe.each(MODES.filter(({ name }) => name !== 'embedded inline'))('$name', (
 
   test('clocks, timers, timeouts and sleeps stand still', () =>
     withRuntime(mode, { limits: { runtimeWallMs: 60_000 } }, async (runtime) => {
-      const spin = await spinning(runtime);
+      await spin(runtime);
       const timed = runtime.exec(`const began = performance.now(); await new Promise((resolve) => setTimeout(resolve, 400));
         console.log(Math.round(performance.now() - began));`);
       const slept = runtime.exec(`const began = performance.now(); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
@@ -103,7 +102,6 @@ describe.each(MODES.filter(({ name }) => name !== 'embedded inline'))('$name', (
       expect(Date.now() - resumed).toBeGreaterThan(200);
       const { used } = (await runtime.getResourceSnapshot()).limits.runtimeWallMs;
       expect(used).toBeGreaterThan(0);
-      void spin;
     }));
 
   test('a program of a frozen runtime can be killed, and the runtime disposed', () =>
@@ -121,7 +119,7 @@ describe.each(MODES.filter(({ name }) => name !== 'embedded inline'))('$name', (
 
   test('resume() of a frozen runtime takes no network options', () =>
     withRuntime(mode, {}, async (runtime) => {
-      await spinning(runtime);
+      await spin(runtime);
       await runtime.pause(FREEZE);
       await expect(runtime.resume({ network: {} })).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION', option: 'network' });
       await runtime.resume();

@@ -90,14 +90,24 @@ describe.each(MODES)('$name', (mode) => {
       expect((await runtime.getResourceSnapshot()).cpuMs).toBeLessThan(3_000);
     }));
 
-  test('runtimeCpuMs and dispose() end kept processes and calls that wait for output', () =>
+  test('runtimeCpuMs ends kept processes and calls that wait for output', () =>
     withRuntime(mode, { limits: { runtimeCpuMs: 400 } }, async (runtime) => {
       const spin = `node -e "for (;;);" & exit 0`;
-      expect(await runtime.execCommand('sh', ['-c', spin], KEEP)).toMatchObject({
-        exitCode: 124,
-        error: { code: 'ERR_CPU_LIMIT', limit: 'runtimeCpuMs' },
-      });
+      const waiting = runtime.execCommand('sh', ['-c', 'sleep 100 & exit 0'], KEEP);
+      // The shell has exited. Its outcome has the limit only if the limit ends the call itself.
+      const { exitCode, error } = await runtime.execCommand('sh', ['-c', spin], KEEP);
+      expect([exitCode, error?.code]).toEqual(error === undefined ? [0, undefined] : [124, 'ERR_CPU_LIMIT']);
+      expect([0, 124]).toContain((await waiting).exitCode);
       await until(async () => (await runtime.getResourceSnapshot()).limits.processes.used === 0);
+      await expect(runtime.exec('')).rejects.toMatchObject({ code: 'ERR_CPU_LIMIT', limit: 'runtimeCpuMs' });
+    }));
+
+  test('dispose() ends a call that waits for output', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const held = await runtime.spawnCommand('sh', ['-c', 'sleep 100 & exit 0'], KEEP);
+      await until(async () => !(await runtime.processes()).some(({ pid }) => pid === held.pid));
+      await runtime.dispose();
+      expect(await held.result).toMatchObject({ exitCode: 137, error: { code: 'ERR_RUNTIME_DISPOSED' } });
     }));
 
   test('kept processes survive a pause and a clone, and a call that waits for output resolves', () =>
