@@ -36,8 +36,8 @@ export interface QuietOptions {
 export interface PauseOptions extends QuietOptions {
   /**
    * The effect if a program does not quiesce in time. `'reject'`: the call rejects with
-   * `ERR_NOT_QUIET`, and the programs continue. `'freeze'`: the runtime is frozen in memory, and the
-   * call resolves with `undefined`.
+   * `ERR_NOT_QUIET`, and the programs continue. `'freeze'`: the runtime is frozen in memory, and
+   * the call resolves with `undefined`.
    * @default 'reject'
    */
   whenBusy?: 'reject' | 'freeze' | undefined;

@@ -51,12 +51,7 @@ export class GuestProcess {
   readonly #followed: FollowedProgram;
   #end: ExecResult | undefined;
 
-  private constructor(
-    { connection, runtime }: ProcessContext,
-    pid: Pid,
-    followed: FollowedProgram,
-    options: CommandOptions,
-  ) {
+  private constructor({ connection, runtime }: ProcessContext, pid: Pid, followed: FollowedProgram, options: CommandOptions) {
     const { streams, outcome, holder, ended } = followed;
     this.pid = pid;
     this.#pid = pid;
@@ -185,7 +180,7 @@ export class GuestProcess {
    * Writes to the program's stdin. At most `limits.stdinBytes` (16 MiB) of unread data are stored.
    *
    * @throws `EPIPE` if the program no longer reads, `ENOBUFS` if more data would be unread, `EBADF`
-   * if the program was started without an open stdin; otherwise as `exec()` for runtime and sidecar
+   * without an open stdin; otherwise as `kill()`
    */
   async writeStdin(data: string | Uint8Array): Promise<void> {
     checkArgument('writeStdin()', 'data', STDIN_DATA, data);

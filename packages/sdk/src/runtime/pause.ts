@@ -5,7 +5,7 @@
 // the app overrides the policy.
 //
 // `pause()` may freeze a busy runtime in memory. A frozen runtime refuses calls as a paused runtime
-// does. Its connections, handles and runners stay as they are. Next: `snapshots.ts`.
+// does. Its connections, handles and runners stay unchanged. Next: `snapshots.ts`.
 
 import { wireBindings } from '../bindings/binding-registry.js';
 import type { RuntimeBindings } from '../bindings/runtime-bindings.js';

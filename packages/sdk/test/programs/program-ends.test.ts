@@ -28,7 +28,12 @@ test.each([
   [9, 'SIGKILL'],
   [15, 'SIGTERM'],
 ])('an end by the signal %s has the name %s', (signal, name) => {
-  expect(endOf(outcome({ exitCode: 137, signal }), 7)).toEqual({ exitCode: 137, stderr: '', pid: 7, ...(name && { signal: name }) });
+  expect(endOf(outcome({ exitCode: 137, signal }), 7)).toEqual({
+    exitCode: 137,
+    stderr: '',
+    pid: 7,
+    ...(name && { signal: name }),
+  });
 });
 
 test('an end has the failure and no signal if the sandbox ended the program', () => {

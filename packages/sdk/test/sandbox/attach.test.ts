@@ -9,9 +9,10 @@ import { until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
 usePrivateStoreFolder();
 
-const ECHO = `process.stdin.on('data', (data) => process.stdout.write('got ' + data)); process.stdin.on('end', () => process.exit(6));`;
+const ECHO = `process.stdin.on('data', (data) => process.stdout.write('got ' + data));
+  process.stdin.on('end', () => process.exit(6));`;
 
-/** Options with a handler that keeps the text of the output, and a function that returns the text. */
+/** Returns options with a handler that keeps the output, and a function that returns its text. */
 function keeping() {
   let text = '';
   const onStdout = (chunk: Uint8Array): void => {
@@ -44,7 +45,9 @@ describe.each(MODES)('$name', (mode) => {
 
   test('a handle that does not read loses output, and the program continues', () =>
     withRuntime(mode, {}, async (runtime) => {
-      const program = await runtime.spawn(`process.stdin.once('data', () => { process.stdout.write('x'.repeat(3_000_000)); process.exit(); })`);
+      const program = await runtime.spawn(
+        `process.stdin.once('data', () => { process.stdout.write('x'.repeat(3_000_000)); process.exit(); })`,
+      );
       const lost: number[] = [];
       const unread = await runtime.attach(program.pid, { onLost: (bytes) => lost.push(bytes) });
       const quick = keeping();
@@ -66,7 +69,10 @@ describe.each(MODES)('$name', (mode) => {
       const output = keeping();
       const program = await runtime.spawn(ECHO);
       const controller = new AbortController();
-      const [one, two] = [await runtime.attach(program.pid, output.options), await runtime.attach(program.pid, { signal: controller.signal })];
+      const [one, two] = [
+        await runtime.attach(program.pid, output.options),
+        await runtime.attach(program.pid, { signal: controller.signal }),
+      ];
       one.detach();
       one.detach();
       await expect(one.wait()).rejects.toMatchObject({ code: 'ERR_DETACHED', pid: program.pid });

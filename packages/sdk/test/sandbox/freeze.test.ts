@@ -34,7 +34,12 @@ describe.each(MODES.filter(({ name }) => name !== 'embedded inline'))('$name', (
       expect(runtime.state).toBe('frozen');
       const { sidecar } = await neighbour.getResourceSnapshot();
       expect(sidecar.processes).toBeGreaterThanOrEqual(mode.name === 'owned' ? 0 : 2);
-      for (const call of [() => runtime.exec('1'), () => runtime.readFile('/tmp/n'), () => runner.exec('1'), () => runtime.processes()]) {
+      for (const call of [
+        () => runtime.exec('1'),
+        () => runtime.readFile('/tmp/n'),
+        () => runner.exec('1'),
+        () => runtime.processes(),
+      ]) {
         expect(await codeOf(call())).toBe('ERR_RUNTIME_PAUSED');
       }
       for (const call of [() => runtime.snapshot(), () => runtime.clone()]) {
@@ -70,17 +75,19 @@ describe.each(MODES.filter(({ name }) => name !== 'embedded inline'))('$name', (
       await runtime.writeFile('/tmp/go', '');
       const snapshot = await runtime.pause({ whenBusy: 'freeze' });
       expect([runtime.state, snapshot?.stored]).toEqual(['paused', 'disk']);
+      await runtime.resume();
+      await snapshot?.delete();
       await runtime.dispose();
       expect(await running).toMatchObject({ error: { code: 'ERR_RUNTIME_DISPOSED' } });
-      await snapshot?.delete();
     }));
 
-  test('clocks, timers, timeouts and sleeps stand still', () =>
+  test('clocks, timers, timeouts and sleeps stop', () =>
     withRuntime(mode, { limits: { runtimeWallMs: 60_000 } }, async (runtime) => {
       await spin(runtime);
       const timed = runtime.exec(`const began = performance.now(); await new Promise((resolve) => setTimeout(resolve, 400));
         console.log(Math.round(performance.now() - began));`);
-      const slept = runtime.exec(`const began = performance.now(); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+      const slept =
+        runtime.exec(`const began = performance.now(); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
         console.log(Math.round(performance.now() - began));`);
       const limited = runtime.exec('await new Promise((resolve) => setTimeout(resolve, 60_000))', { timeout: 1_200 });
       await until(async () => (await runtime.processes()).length === 4);

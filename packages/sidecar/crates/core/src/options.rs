@@ -146,8 +146,8 @@ pub struct ProcessOptions {
     /// Whether the standard input is a pipe that stays open for further writes
     /// ([`crate::Processes::write`]).
     pub live: bool,
-    /// Whether the other processes of the session continue after the end of the process. The outcome
-    /// then follows when no descriptor refers to the output of the process.
+    /// Whether the other processes of the session continue after the end of the process. The
+    /// outcome then follows when no descriptor refers to the output of the process.
     pub keeps_session: bool,
 }
 

@@ -9,8 +9,8 @@ use coldframe_ids::{EvaluationId, Pid};
 pub struct Outcome {
     /// The program's exit code, from 0 to 255. 124, 134 or 137 if `failure` is set.
     pub exit_code: i32,
-    /// The number of the signal that ended the program. `None` if the program exited. A program that
-    /// the sandbox ended has SIGKILL, or SIGABRT for memory.
+    /// The number of the signal that ended the program. `None` if the program exited. A program
+    /// that the sandbox ended has SIGKILL, or SIGABRT for memory.
     pub signal: Option<u8>,
     /// Captured output of descriptor 1.
     pub stdout: Vec<u8>,

@@ -301,8 +301,15 @@ fn a_listener_of_a_program_that_ends_has_one_reply() {
         model.begin(request(7));
         let listeners = model.listeners();
         let (context, streams, replies) = (Model::context(), Streams::default(), model.replies.clone());
-        let sink =
-            ProgramSink { request: request(7), context, live: true, streams, listeners: listeners.clone(), replies, turn: Mutex::default() };
+        let sink = ProgramSink {
+            request: request(7),
+            context,
+            live: true,
+            streams,
+            listeners: listeners.clone(),
+            replies,
+            turn: Mutex::default(),
+        };
         let process = Process::new(Arc::new(sink));
         process.write(b'a');
         let program = {
@@ -330,8 +337,15 @@ fn a_cancelled_listener_has_one_reply_and_the_program_continues() {
         model.begin(request(7));
         let listeners = model.listeners();
         let (context, streams, replies) = (Model::context(), Streams::default(), model.replies.clone());
-        let sink =
-            ProgramSink { request: request(7), context, live: true, streams, listeners: listeners.clone(), replies, turn: Mutex::default() };
+        let sink = ProgramSink {
+            request: request(7),
+            context,
+            live: true,
+            streams,
+            listeners: listeners.clone(),
+            replies,
+            turn: Mutex::default(),
+        };
         let process = Process::new(Arc::new(sink));
         model.begin(request(8));
         model.replies.requests.listen(request(8), listeners.clone());

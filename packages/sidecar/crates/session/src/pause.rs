@@ -7,8 +7,8 @@
 //! or a runtime are stored and take effect after the pause. Notices about open connections still
 //! reach the runtime.
 //!
-//! A runtime whose programs do not rest in time may be frozen instead. A frozen runtime stays in the
-//! table of live runtimes, refuses requests as a paused runtime does, and has no snapshot.
+//! A runtime whose programs do not rest in time may be frozen instead. A frozen runtime stays in
+//! the table of live runtimes, refuses requests as a paused runtime does, and has no snapshot.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -238,8 +238,8 @@ impl Session {
         self.owner_threads.run(release);
     }
 
-    /// Returns a pausing runtime to the live runtimes. With a reason, the runtime is frozen. Returns
-    /// `None` if the runtime was disposed during the pause.
+    /// Returns a pausing runtime to the live runtimes. With a reason, the runtime is frozen.
+    /// Returns `None` if the runtime was disposed during the pause.
     fn end_pausing(&mut self, id: RuntimeId, frozen: Option<Error>) -> Option<Runtime> {
         let Pausing { live, runners } = self.pausing.remove(&id)?;
         for (runner, process) in runners {

@@ -46,7 +46,17 @@ impl LiveRuntime {
     pub fn new(runtime: Runtime, tenant: Option<Arc<str>>) -> Self {
         let (calls, connection_calls) = (OwnerCalls::default(), OwnerCalls::default());
         let ends = Arc::default();
-        Self { runtime, runners: Vec::new(), tenant, awaits_pause: false, frozen: None, orphans: None, ends, calls, connection_calls }
+        Self {
+            runtime,
+            runners: Vec::new(),
+            tenant,
+            awaits_pause: false,
+            frozen: None,
+            orphans: None,
+            ends,
+            calls,
+            connection_calls,
+        }
     }
 
     /// Returns whether a call on the runtime may wait for a guest or for an earlier call.

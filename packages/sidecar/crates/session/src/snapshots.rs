@@ -9,8 +9,8 @@ use coldframe_core as core;
 use coldframe_core::{Error, Retention, Snapshot, SnapshotInfo, SnapshotOptions, Store, contained};
 use coldframe_ids::RequestId;
 use coldframe_protocol::messages::{
-    DamagedSnapshot, Pairs, RuntimePaused, SnapshotDigest, SnapshotEntries, SnapshotEntry, SnapshotList, SnapshotNamed, SnapshotRequest,
-    SnapshotTake, Stored,
+    DamagedSnapshot, Pairs, RuntimePaused, SnapshotDigest, SnapshotEntries, SnapshotEntry, SnapshotList, SnapshotNamed,
+    SnapshotRequest, SnapshotTake, Stored,
 };
 
 use crate::convert;

@@ -1,10 +1,10 @@
 //! The guest's monotonic clock: the host machine's clock with an offset, so that the guest's clock
 //! continues from its value in the snapshot.
 //!
-//! The time between snapshot and restore, and the time in which a runtime is frozen, do not exist for the guest: its timers keep their
-//! remaining time, and no measured duration jumps. The wall clock is the host machine's clock, so
-//! the guest's wall clock jumps forward. Linux treats its clocks in this way after a machine was
-//! suspended. Next: `snapshot/mod.rs`.
+//! The time between snapshot and restore does not exist for the guest, and neither does the time in
+//! which a runtime is frozen. Timers keep their remaining time, and no measured duration jumps. The
+//! wall clock is the host machine's clock, so the guest's wall clock jumps forward. Linux treats
+//! its clocks in this way after a machine was suspended. Next: `snapshot/mod.rs`.
 
 use coldframe_sys as sys;
 

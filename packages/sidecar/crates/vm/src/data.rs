@@ -28,7 +28,7 @@ pub struct StoreData {
 }
 
 impl StoreData {
-    /// Returns the guest's monotonic clock. The clock stands still while the runtime is frozen.
+    /// Returns the guest's monotonic clock. The clock stops while the runtime is frozen.
     pub(crate) fn clock(&self) -> Clock {
         self.clock.behind(self.refs.caller.frozen_ns())
     }

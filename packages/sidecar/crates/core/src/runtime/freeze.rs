@@ -1,7 +1,7 @@
-//! Freezes a runtime in memory, because its programs did not come to rest for a pause.
+//! Freezes a runtime in memory, because its programs did not rest for a pause.
 //!
-//! The programs of a frozen runtime receive no worker. Their clocks, timers and limits of time stand
-//! still. Everything else stays as before: files, connections, descriptors, memory. Next:
+//! The programs of a frozen runtime receive no worker. Their clocks, timers and limits of time
+//! stop. Everything else stays as before: files, connections, descriptors, memory. Next:
 //! `handles.rs`.
 
 use super::{Inner, Runtime};

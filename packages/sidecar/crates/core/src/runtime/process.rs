@@ -110,8 +110,8 @@ impl Process {
     }
 
     /// Sends the output of these descriptors to listeners of the sink from now on. The process does
-    /// not wait for the listeners, and needs no credit. `add` adds a listener. The listener receives
-    /// exactly the output after this call. `add` must not call the process.
+    /// not wait for the listeners, and needs no credit. `add` adds a listener. The listener
+    /// receives exactly the output after this call. `add` must not call the process.
     pub fn observe(&self, observed: Streams, add: impl FnOnce()) {
         self.program.observe(observed, add);
     }

@@ -37,8 +37,8 @@ impl Processes {
         live.into_iter().map(entry).collect()
     }
 
-    /// Returns a root process and its sink. The process is live, or its outcome waits for the end of
-    /// its output.
+    /// Returns a root process and its sink. The process is live, or its outcome waits for the end
+    /// of its output.
     pub fn root(&self, pid: Pid) -> Option<(Process, Arc<dyn Sink>)> {
         let program = self.inner.root_program(pid)?;
         let sink = program.sink.get()?;

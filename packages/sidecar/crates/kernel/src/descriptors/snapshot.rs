@@ -88,9 +88,7 @@ impl DescriptionCollector {
 impl DescriptionSnapshot {
     fn of(description: &Description) -> Self {
         let target = match &description.target {
-            Target::Stream { owner, fd, open } => {
-                TargetSnapshot::Stream { owner: *owner, fd: *fd, keeps_open: open.is_some() }
-            }
+            Target::Stream { owner, fd, open } => TargetSnapshot::Stream { owner: *owner, fd: *fd, keeps_open: open.is_some() },
             Target::Socket(id) => TargetSnapshot::Socket(*id),
             Target::File(ino) => TargetSnapshot::File(*ino),
             Target::Directory(place) => TargetSnapshot::Directory(place.clone()),

@@ -31,7 +31,9 @@ impl ProcessTableSnapshot {
         }
         for (pid, entry) in &self.entries {
             let numbers = [entry.group, entry.session, entry.root];
-            if !numbers.into_iter().all(is_number) || entry.parent == *pid || (entry.parent == Pid::INIT && entry.ended.is_some())
+            if !numbers.into_iter().all(is_number)
+                || entry.parent == *pid
+                || (entry.parent == Pid::INIT && entry.ended.is_some())
                 || (entry.keeps_session && entry.root != *pid)
             {
                 return Err("a process's family");

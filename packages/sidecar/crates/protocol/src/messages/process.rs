@@ -233,8 +233,8 @@ pub struct ProcessAttach {
     pub runtime: RuntimeId,
     /// A root program, live or ended.
     pub pid: Pid,
-    /// Descriptors whose output is sent while the program runs. For the first request for a restored
-    /// program, output that was captured before the snapshot is sent first.
+    /// Descriptors whose output is sent while the program runs. For the first request for a
+    /// restored program, output that was captured before the snapshot is sent first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Stream>,
 }

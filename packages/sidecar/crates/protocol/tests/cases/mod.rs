@@ -411,7 +411,11 @@ pub fn all() -> Vec<Case> {
     });
     reply!(all, "reply-process-start-negative", ProcessStart, 3, Outcome, {
         let details = [("reason", Fact::Text("wasm trap: out of bounds memory access".to_owned())), ("offset", Fact::Number(-1))];
-        Outcome { exit_code: -1, signal: Some(64), ..outcome(b"", Some(failure("ERR_ENGINE_FAULT", "the engine faulted", &details))) }
+        Outcome {
+            exit_code: -1,
+            signal: Some(64),
+            ..outcome(b"", Some(failure("ERR_ENGINE_FAULT", "the engine faulted", &details)))
+        }
     });
     reply!(
         all,

@@ -62,13 +62,7 @@ pub(crate) struct AssignedPrograms {
 impl<'a> SinkAssignment<'a> {
     /// Begins an assignment. `was_paused` states that the restored programs replace the programs of
     /// a paused runtime. The ends of the programs are added to `ends`.
-    pub fn new(
-        runtime: RuntimeId,
-        was_paused: bool,
-        replies: &'a Replies,
-        runners: &'a Runners,
-        ends: Arc<Ends>,
-    ) -> Self {
+    pub fn new(runtime: RuntimeId, was_paused: bool, replies: &'a Replies, runners: &'a Runners, ends: Arc<Ends>) -> Self {
         Self { runtime, was_paused, replies, runners, ends, roles: HashMap::new() }
     }
 
