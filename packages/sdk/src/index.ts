@@ -97,6 +97,7 @@ export type {
 export type { SidecarEmbeddedOptions, SidecarOptions, SidecarSpawnOptions, WallMode } from './options/sidecar.js';
 export type {
   CloneOptions,
+  PauseOptions,
   QuietOptions,
   ResumeOptions,
   SingleCloneOptions,

@@ -39,6 +39,7 @@ const REMEDIES: Readonly<Record<Known, string>> = {
   ERR_SNAPSHOT: 'Free memory, and try again.',
   ERR_SNAPSHOT_LACKS: 'Pass the mount that the message names with `--mount`.',
   ERR_NOT_QUIET: 'Wait until the program is idle, or end it.',
+  ERR_DETACHED: 'Attach to the program again.',
   ERR_RUNTIME_PAUSED: 'Start a new session.',
   ERR_INVALID_OPTION: 'Run `coldframe help`, or the subcommand with `--help`, for the options.',
   ERR_NOT_SUPPORTED: 'Do what the message names instead.',

@@ -236,6 +236,11 @@ export function noProcess(pid: number) {
   return make('ESRCH', `ESRCH: no such process, attach '${pid}'`, { syscall: 'attach', path: String(pid) });
 }
 
+/** Makes the error for the result of a handle that was detached from its program. */
+export function detached(pid: number) {
+  return make('ERR_DETACHED', `the handle was detached from the process ${pid}`, { pid });
+}
+
 /** Makes the error for a connection that closed before the guest's response was complete. */
 export function connectionLost(port: number, cause: unknown) {
   const message = `ECONNRESET: connection closed before the response was complete, read 'localhost:${port}'`;

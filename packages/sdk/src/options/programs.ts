@@ -17,6 +17,7 @@ import {
   SIGNAL,
   TEXT,
   TIMEOUT_MS,
+  whole,
 } from './rule.js';
 import { known, type OptionTable } from './table.js';
 
@@ -91,8 +92,19 @@ interface ProcessPlace extends ProgramPlace {
   user?: Owner | undefined;
 }
 
+/** The processes that a program leaves behind. */
+interface LeftBehind {
+  /**
+   * The other processes of the program's session at the end of the program. `'kill'`: end with the
+   * program. `'keep'`: continue, and the call also waits until no process has the program's stdout
+   * or stderr open. `timeout` and `signal` end all these processes until the call has resolved.
+   * @default 'kill'
+   */
+  orphans?: 'kill' | 'keep' | undefined;
+}
+
 /** Options of `runtime.exec()`, `runtime.execFile()`, `runtime.run()` and `runtime.spawn()`. */
-export interface RunOptions extends ProcessPlace, EvaluationOptions {
+export interface RunOptions extends ProcessPlace, EvaluationOptions, LeftBehind {
   /**
    * The entries of `process.argv` after the first entry, as with `node -e`. In `execFile()`, the
    * entries follow the path of the file.
@@ -125,7 +137,7 @@ export interface ExecFilesOptions extends RunOptions {
 }
 
 /** Options of `runtime.execCommand()` and `runtime.spawnCommand()`. */
-export interface CommandOptions extends ProcessPlace, EvaluationOptions {
+export interface CommandOptions extends ProcessPlace, EvaluationOptions, LeftBehind {
   /**
    * The content of the command's stdin. `spawnCommand()` keeps stdin open after this content.
    * @default nothing
@@ -142,8 +154,14 @@ export interface ResidentRunnerOptions extends ProcessPlace {}
  */
 export interface ResidentExecOptions extends ProgramPlace, EvaluationOptions {}
 
-/** Options of `attach()` of an entry of `runtime.processes()`. */
-export type AttachOptions = Pick<EvaluationOptions, 'onStdout' | 'onStderr' | 'signal'>;
+/** Options of `runtime.attach()`, and of `attach()` of an entry of `runtime.processes()`. */
+export interface AttachOptions extends Pick<EvaluationOptions, 'onStdout' | 'onStderr' | 'signal'> {
+  /**
+   * Called with the number of bytes of output that the handle has lost, because 256 KiB were
+   * unread. The next output follows the gap.
+   */
+  onLost?: ((bytes: number) => unknown) | undefined;
+}
 
 const EVALUATION: OptionTable<EvaluationOptions> = {
   timeout: known(TIMEOUT_MS, ['timeoutMs', 'timeoutSeconds', 'maxDuration', 'deadline'], ', in milliseconds'),
@@ -164,10 +182,15 @@ const PROCESS: OptionTable<ProcessPlace> = { ...PLACE, limits: PROGRAM_LIMITS, u
 
 const STDIN = known(CONTENT, ['input']);
 
+const LEFT_BEHIND: OptionTable<LeftBehind> = {
+  orphans: known(oneOf(['kill', 'keep'], "'kill' or 'keep'"), ['children', 'keepSession', 'detached'], ", 'kill' or 'keep'"),
+};
+
 /** The option table of programs that are given as code or as a file. */
 export const RUN: OptionTable<RunOptions> = {
   ...EVALUATION,
   ...PROCESS,
+  ...LEFT_BEHIND,
   args: known(ARGUMENTS, ['argv', 'arguments']),
   execArgv: known(ARGUMENTS, ['nodeArgs']),
   language: oneOf(['javascript', 'typescript'], "'javascript' or 'typescript'"),
@@ -184,7 +207,7 @@ export const EXEC_FILES: OptionTable<ExecFilesOptions> = {
 export const PROGRAM_FILES = mapOf(RELATIVE, CONTENT, `a map of the path of ${RELATIVE_PATH} to text or a Uint8Array`);
 
 /** The option table of commands. */
-export const COMMAND: OptionTable<CommandOptions> = { ...EVALUATION, ...PROCESS, stdin: STDIN };
+export const COMMAND: OptionTable<CommandOptions> = { ...EVALUATION, ...PROCESS, ...LEFT_BEHIND, stdin: STDIN };
 
 /** The option table of a new resident runner. */
 export const RESIDENT_RUNNER: OptionTable<ResidentRunnerOptions> = PROCESS;
@@ -192,16 +215,19 @@ export const RESIDENT_RUNNER: OptionTable<ResidentRunnerOptions> = PROCESS;
 /** The option table of an evaluation in a resident runner. */
 export const RESIDENT_EXEC: OptionTable<ResidentExecOptions> = { ...EVALUATION, ...PLACE };
 
-/** The option table of a handle for a program from a snapshot. */
+/** The option table of a further handle for a program. */
 export const ATTACH: OptionTable<AttachOptions> = {
   onStdout: EVALUATION.onStdout,
   onStderr: EVALUATION.onStderr,
   signal: EVALUATION.signal,
+  onLost: known(CALLBACK, ['onDrop'], ', a function'),
 };
 
 /** The argument `code`, `path` or `command` of a call that runs a program. */
 export const PROGRAM = TEXT;
 /** The argument `args` of a call that runs a command. */
 export const COMMAND_ARGUMENTS = listOf(PROGRAM_TEXT, 'a list of text');
+/** The argument `pid` of `attach()`. */
+export const PID = whole(2, 4_194_304, 'the pid of a process');
 /** The argument of `writeStdin()`. */
 export const STDIN_DATA = CONTENT;

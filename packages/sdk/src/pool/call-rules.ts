@@ -46,6 +46,7 @@ export const RUNTIME_CALLS: CallRules = {
     'unregisterBindings',
     'exposePort',
     'dispatcher',
+    'attach',
     'pause',
     'resume',
     'dispose',
@@ -61,6 +62,7 @@ export const RUNTIME_CALLS: CallRules = {
     'spawn',
     'spawnCommand',
     'openTerminal',
+    'attach',
     'processes',
     'createResidentRunner',
     'residentRunners',
@@ -85,7 +87,7 @@ export const HANDLE_CALLS: CallRules = {
     asyncDispose,
   ]),
   returnsHandles: new Set<keyof ProcessEntry>(['attach']),
-  immediate: new Set(),
+  immediate: new Set<keyof GuestProcess>(['detach']),
 };
 
 // A rollback undoes neither options nor listeners.

@@ -131,6 +131,15 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
+   * Returns a further handle of a program that the app started, or of a program that has ended in
+   * the last 30 seconds. The program does not wait for readers of the handle.
+   * @throws `EPERM` (a child, a runner), `ESRCH`; otherwise as `processes()`
+   */
+  attach(pid: number, options: Types.AttachOptions = {}): Promise<Types.GuestProcess> {
+    return this.#parts.programs.attach(pid, options);
+  }
+
+  /**
    * Starts a guest process that evaluates snippets one after another, with one global state.
    * @throws `ERR_INVALID_OPTION`, `ERR_RESOURCE_EXHAUSTED`, as `exec()` for `cwd` and the runtime
    */
@@ -467,10 +476,13 @@ export class NodeRuntime implements AsyncDisposable {
    * `ERR_RUNTIME_PAUSED`, through every handle, until `resume()`. An abort of a signal and a
    * runner's `dispose()` take effect at the resumption. `NodeRuntime.create({ snapshot })` with the
    * snapshot's id restores the runtime in another sidecar or after a restart of the machine. A
-   * failed pause changes nothing. A `pause()` during a `resume()` pauses the runtime again.
+   * failed pause changes nothing. A `pause()` during a `resume()` pauses the runtime again. With
+   * `whenBusy: 'freeze'`, resolves with `undefined` if the runtime was frozen in memory instead.
    * @throws as `snapshot()`
    */
-  pause(options: Types.QuietOptions = {}): Promise<Types.Snapshot> {
+  pause(options?: Types.PauseOptions & { whenBusy?: 'reject' }): Promise<Types.Snapshot>;
+  pause(options: Types.PauseOptions): Promise<Types.Snapshot | undefined>;
+  pause(options: Types.PauseOptions = {}): Promise<Types.Snapshot | undefined> {
     return this.#parts.pause.pause(options);
   }
 

@@ -197,6 +197,7 @@ const processLimits = z.optional(
 const RELATIVE = /^(?!\/)(?!.*(?:^|\/)(?:\.{0,2})(?:\/|$))[^\0]+$/s;
 const stdin = custom(isContent);
 const owner = custom(isOwner);
+const orphans = oneOf('kill', 'keep');
 const run = z.strictObject({
   ...evaluation,
   env,
@@ -207,8 +208,9 @@ const run = z.strictObject({
   stdin,
   limits: processLimits,
   user: owner,
+  orphans,
 });
-const command = z.strictObject({ ...evaluation, env, cwd, stdin, limits: processLimits, user: owner });
+const command = z.strictObject({ ...evaluation, env, cwd, stdin, limits: processLimits, user: owner, orphans });
 const walls = oneOf('auto', 'required', 'off');
 const runtime = z
   .strictObject({
@@ -282,7 +284,7 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>
     from: custom(isFile),
     timeout: number(1, MAX_MS),
   }),
-  'attach()': z.strictObject({ onStdout: callback, onStderr: callback, signal }),
+  'attach()': z.strictObject({ onStdout: callback, onStderr: callback, signal, onLost: callback }),
   'registerBindings()': z.strictObject({ bindings }),
   'setPermissions()': permissions,
   'mkdir()': z.strictObject({ recursive: flag, owner }),
@@ -320,7 +322,7 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>
     memory: flag,
   }),
   'clone()': z.strictObject({ timeoutMs, settle: flag }),
-  'pause()': z.strictObject({ timeoutMs }),
+  'pause()': z.strictObject({ timeoutMs, whenBusy: oneOf('reject', 'freeze') }),
   'snapshots.list()': storeCall,
   'snapshots.get()': storeCall,
   'snapshots.delete()': storeCall,

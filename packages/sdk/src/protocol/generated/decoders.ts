@@ -19,6 +19,7 @@ import type {
   LinkTarget,
   Listener,
   Listeners,
+  Lost,
   NetworkCreated,
   NetworkFlow,
   NetworkFlowList,
@@ -50,6 +51,7 @@ import type {
   RuntimeCopies,
   RuntimeCopy,
   RuntimeCreated,
+  RuntimePaused,
   RuntimeUsage,
   SecretsKey,
   SidecarHello,
@@ -481,6 +483,7 @@ export function timings(value: unknown, at: string): Timings {
 export function outcome(value: unknown, at: string): Outcome {
   const map = fields(value, at);
   whole(map, at, 'exitCode');
+  if (map['signal'] !== undefined) natural(map, at, 'signal');
   binary(map, at, 'stdout');
   binary(map, at, 'stderr');
   if (map['value'] !== undefined) text(map, at, 'value');
@@ -496,7 +499,15 @@ export function started(value: unknown, at: string): Started {
   const map = fields(value, at);
   natural(map, at, 'pid');
   if (map['earlier'] !== undefined) natural(map, at, 'earlier');
+  if (map['listener'] !== undefined) flag(map, at, 'listener');
   return map as unknown as Started;
+}
+
+/** Checks a `Lost`. */
+export function lost(value: unknown, at: string): Lost {
+  const map = fields(value, at);
+  natural(map, at, 'bytes');
+  return map as unknown as Lost;
 }
 
 /** Checks a `ProcessTable`. */
@@ -607,6 +618,13 @@ export function runtimeCopies(value: unknown, at: string): RuntimeCopies {
   const map = fields(value, at);
   list(map, at, 'copies', runtimeCopy);
   return map as unknown as RuntimeCopies;
+}
+
+/** Checks a `RuntimePaused`. */
+export function runtimePaused(value: unknown, at: string): RuntimePaused {
+  const map = fields(value, at);
+  if (map['snapshot'] !== undefined) snapshotEntry(map['snapshot'], `${at}.snapshot`);
+  return map as unknown as RuntimePaused;
 }
 
 const STORED: ReadonlySet<unknown> = new Set(['memory', 'disk', 'both']);

@@ -26,6 +26,7 @@ import {
   runnerCreated,
   runtimeCopies,
   runtimeCreated,
+  runtimePaused,
   runtimeUsage,
   secretsKey,
   sidecarResources,
@@ -109,6 +110,7 @@ import type {
   RuntimeCreated,
   RuntimeDispose,
   RuntimePause,
+  RuntimePaused,
   RuntimeResources,
   RuntimeResume,
   RuntimeRollback,
@@ -249,7 +251,12 @@ export interface Requests {
   'process.resize': { body: ProcessResize; reply: void };
   /** Lists the processes of a runtime. */
   'process.list': { body: ProcessList; reply: ProcessTable };
-  /** Attaches to a restored program. The reply follows when the program has ended. */
+  /**
+   * Attaches to a root program. The reply follows when the program has ended. The first request for
+   * a restored program receives the earlier output too. Every other request is a listener: its
+   * output has a window of its own, `cancel` detaches the listener, and the reply has no output.
+   * The end of a program can be requested for 30 seconds.
+   */
   'process.attach': { body: ProcessAttach; reply: Outcome };
   /** Starts a resident runner. */
   'runner.create': { body: RunnerCreate; reply: RunnerCreated };
@@ -276,8 +283,8 @@ export interface Requests {
    * no clone is left.
    */
   'runtime.clone': { body: RuntimeClone; reply: RuntimeCopies };
-  /** Writes a runtime to disk and frees its memory. */
-  'runtime.pause': { body: RuntimePause; reply: SnapshotEntry };
+  /** Writes a runtime to disk and frees its memory, or freezes the runtime in memory. */
+  'runtime.pause': { body: RuntimePause; reply: RuntimePaused };
   /** Restores a paused runtime under its id. */
   'runtime.resume': { body: RuntimeResume; reply: RestoredPrograms };
   /** Lists the snapshots of a tenant. */
@@ -391,7 +398,7 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'snapshot.take': { kind: 70, reply: snapshotEntry },
   'runtime.rollback': { kind: 71, reply: restoredPrograms },
   'runtime.clone': { kind: 72, reply: runtimeCopies },
-  'runtime.pause': { kind: 73, reply: snapshotEntry },
+  'runtime.pause': { kind: 73, reply: runtimePaused },
   'runtime.resume': { kind: 74, reply: restoredPrograms },
   'snapshot.list': { kind: 75, reply: snapshotEntries },
   'snapshot.get': { kind: 76, reply: snapshotEntry },
@@ -422,6 +429,7 @@ export const EVENTS = {
   error: 3,
   output: 4,
   started: 7,
+  lost: 8,
   'stream.data': 31,
   'stream.credit': 32,
   'stream.end': 33,

@@ -159,6 +159,7 @@ fn runner() -> ProcessOptions {
         live: false,
         user: None,
         terminal: None,
+        keeps_session: false,
     }
 }
 

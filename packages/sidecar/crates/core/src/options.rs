@@ -151,6 +151,9 @@ pub struct ProcessOptions {
     pub user: Option<Owner>,
     /// The size of the terminal that the descriptors 0, 1 and 2 are. `None` means no terminal.
     pub terminal: Option<WindowSize>,
+    /// Whether the other processes of the session continue after the end of the process. The
+    /// outcome then follows when no descriptor refers to the output of the process.
+    pub keeps_session: bool,
 }
 
 /// The thread of a process's first steps.

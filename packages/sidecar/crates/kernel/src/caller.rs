@@ -90,6 +90,12 @@ pub trait Caller: Send + Sync {
     /// cancels the call.
     fn wake_at(&self, at_ns: u64, waker: Waker) -> AlarmGuard<'_>;
 
+    /// Returns the time in which the program's runtime was frozen, in nanoseconds. This time does
+    /// not count for the program's clocks and waits.
+    fn frozen_ns(&self) -> u64 {
+        0
+    }
+
     /// Returns the CPU time that the program has used, in nanoseconds.
     fn cpu_ns(&self) -> u64;
 

@@ -199,7 +199,7 @@ pub async fn wait_ready(program: &Arc<dyn Caller>, fd: Fd, mask: u32) -> Answer 
     match description.target {
         Target::Stream { owner, .. } if mask & net::OUT != 0 => {
             drop(description);
-            let owner = if owner == program.pid() { Some(program.clone()) } else { process.kernel.processes.program(owner) };
+            let owner = if owner == program.pid() { Some(program.clone()) } else { process.kernel.processes.stream_owner(owner) };
             match owner {
                 Some(owner) => wait_for_output_room(&**program, &*owner).await,
                 None => Ok(0),

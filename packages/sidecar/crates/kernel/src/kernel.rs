@@ -91,6 +91,6 @@ impl Kernel {
     /// Calls `run` with the program `pid`, which may be `caller`. Returns `None` if the program has
     /// ended.
     pub(crate) fn with_program<R>(&self, caller: &dyn Caller, pid: Pid, run: impl FnOnce(&dyn Caller) -> R) -> Option<R> {
-        if caller.pid() == pid { Some(run(caller)) } else { self.processes.program(pid).map(|program| run(&*program)) }
+        if caller.pid() == pid { Some(run(caller)) } else { self.processes.stream_owner(pid).map(|program| run(&*program)) }
     }
 }

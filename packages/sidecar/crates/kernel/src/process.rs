@@ -4,7 +4,7 @@
 //! descriptors. Next: `operations.rs`.
 
 use crate::crypto;
-use crate::descriptors::Descriptors;
+use crate::descriptors::{Descriptors, OpenOutput};
 use crate::fs::{self, Owner, ProcessFiles};
 use crate::ids::SocketId;
 use crate::kernel::Kernel;
@@ -16,8 +16,9 @@ use crate::usage::Charge;
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use coldframe_panics::runtime::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::task::Waker;
 
 /// The kernel's part of one program.
 pub struct Process {
@@ -41,6 +42,10 @@ pub struct Process {
     /// The writing end of the standard input, if the embedder writes to a pipe.
     pub(crate) feed: Mutex<Option<SocketId>>,
     pub(crate) files: ProcessFiles,
+    /// Whether the other processes of the session continue after the end of this root process.
+    pub keeps_session: bool,
+    /// The output of the process, if the end of the process waits for its output.
+    pub(crate) output: Weak<OpenOutput>,
     /// The charge for the memory of the arguments and the environment.
     pub(crate) texts: Option<Charge>,
     /// Facts about the process, which `/proc` shows.
@@ -86,6 +91,8 @@ impl Process {
             is_stopped: AtomicBool::new(false),
             watched: Mutex::default(),
             feed: Mutex::default(),
+            keeps_session: false,
+            output: Weak::new(),
             files,
             texts: None,
             facts: fs::Facts::default(),
@@ -96,6 +103,25 @@ impl Process {
     /// SIGCONT continues the process.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Acquire)
+    }
+
+    /// Keeps the session of this new root process after the end of the process. The end of the
+    /// process then waits until no descriptor refers to its output.
+    pub fn keep_session(&mut self) {
+        let open = Arc::<OpenOutput>::default();
+        self.files.descriptors.lock().track_output(self.pid, &open);
+        self.output = Arc::downgrade(&open);
+        self.keeps_session = true;
+        self.kernel.processes.keep_session(self.pid);
+    }
+
+    /// Returns whether a descriptor refers to the output of this process, whose session is kept. If
+    /// so, `waker` is called when the last such descriptor closes.
+    pub fn has_open_output(&self, waker: &Waker) -> bool {
+        let Some(open) = self.output.upgrade() else { return false };
+        open.watch(waker);
+        // If the reference is the last one, dropping it calls the waker.
+        true
     }
 
     /// Wakes the blocked calls of this process. Each call then checks whether the program's work

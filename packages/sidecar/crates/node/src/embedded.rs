@@ -253,6 +253,7 @@ impl Embedded {
             live: None,
             user: None,
             terminal: None,
+            keep_orphans: None,
         };
         self.run_program(env, id, ProcessRequest::ProcessStart(start))
     }

@@ -61,6 +61,8 @@ proptest! {
             stream: stream.map(|(stdout, stderr)| Stream { stdout, stderr }),
             live: None,
             user: None,
+            terminal: None,
+            keep_orphans: None,
         };
         let bytes = encode(Kind::ProcessStart, id, &message, 0).unwrap();
         let frame = Frame::parse(&bytes[4..]).unwrap();
@@ -75,6 +77,7 @@ proptest! {
         facts in vec((any::<String>(), fact()), 0..20),
         times in any::<[u64; 4]>(),
         (stdout_truncated, stderr_truncated) in any::<(bool, bool)>(),
+        signal in any::<Option<u8>>(),
     ) {
         let facts = Details(facts.into_iter().map(|(name, fact)| (Cow::Owned(name), fact)).collect());
         let failure = failure.as_ref().map(|(c, m)| Failure { code: c.into(), message: m.into(), details: facts });
@@ -82,7 +85,7 @@ proptest! {
         let timings = Timings { memory_map_ns, instantiate_ns, guest_start_ns, guest_run_ns };
         let value = value.as_deref();
         let (stdout, stderr) = (stdout.as_slice(), stderr.as_slice());
-        let message = Outcome { exit_code, stdout, stderr, value, failure, stdout_truncated, stderr_truncated, timings };
+        let message = Outcome { exit_code, signal, stdout, stderr, value, failure, stdout_truncated, stderr_truncated, timings };
         let bytes = encode(Kind::Reply, 1, &message, 0).unwrap();
         prop_assert_eq!(reader::read::<Outcome>(Frame::parse(&bytes[4..]).unwrap().body).unwrap(), message);
     }

@@ -45,11 +45,12 @@ pub(crate) fn owner(owner: messages::Owner) -> core::Owner {
 
 /// Encodes the outcome of a program or an evaluation as the reply to the request `id`.
 pub(crate) fn outcome(id: RequestId, outcome: &core::Outcome, context: ErrorContext) -> Vec<u8> {
-    let core::Outcome { exit_code, value, failure, timings: times, .. } = outcome;
+    let core::Outcome { exit_code, signal, value, failure, timings: times, .. } = outcome;
     let value_len = value.as_deref().map_or(0, str::len);
     let [stdout, stderr] = fit([&outcome.stdout, &outcome.stderr], MAX_OUTCOME_BYTES.saturating_sub(value_len));
     let body = messages::Outcome {
         exit_code: *exit_code,
+        signal: *signal,
         stdout,
         stderr,
         value: value.as_deref(),

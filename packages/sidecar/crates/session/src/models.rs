@@ -31,7 +31,7 @@ use loom::thread;
 use crate::message::{Message, Outlet};
 use crate::table::{ErrorContext, IdTable};
 use replies::Replies;
-use sinks::{OrphanSink, ProgramSink, Runner, RunnerSink, Runners, SinkAssignment};
+use sinks::{Ends, Listeners, OrphanSink, ProgramSink, Runner, RunnerSink, Runners, SinkAssignment};
 use sync::{Mutex, Process, Runtime};
 
 /// The types of the requests and the sinks in the models.
@@ -65,6 +65,7 @@ mod program {
         captured: Vec<u8>,
         gathered: Vec<u8>,
         is_streamed: bool,
+        is_observed: bool,
         is_closed: bool,
     }
 
@@ -101,7 +102,7 @@ mod program {
         pub(crate) fn write(&self, byte: u8) {
             let mut output = self.0.output.lock();
             output.captured.push(byte);
-            if output.is_streamed {
+            if output.is_streamed || output.is_observed {
                 output.gathered.push(byte);
             }
         }
@@ -116,6 +117,18 @@ mod program {
             if !gathered.is_empty() {
                 self.0.sink.output(None, 1, gathered);
             }
+        }
+
+        /// Follows `shared_output.rs` of the core.
+        pub(crate) fn observe(&self, observed: Streams, add: impl FnOnce()) {
+            let _sending = self.0.sending.lock();
+            let gathered = {
+                let mut output = self.0.output.lock();
+                output.is_observed = observed.stdout && !output.is_closed;
+                std::mem::take(&mut output.gathered)
+            };
+            self.send(gathered);
+            add();
         }
 
         pub(crate) fn stream(&self, streams: Streams) -> bool {
@@ -149,6 +162,7 @@ const STDOUT: Streams = Streams { stdout: true, stderr: false };
 fn ended() -> Outcome {
     Outcome {
         exit_code: 0,
+        signal: None,
         stdout: Vec::new(),
         stderr: Vec::new(),
         stdout_truncated: false,
@@ -202,8 +216,13 @@ impl Model {
     }
 
     fn program_sink(&self, id: RequestId) -> Arc<dyn Sink> {
-        let (replies, turn) = (self.replies.clone(), Mutex::default());
-        Arc::new(ProgramSink { request: id, context: Self::context(), live: false, replies, turn })
+        let (replies, listeners, turn) = (self.replies.clone(), self.listeners(), Mutex::default());
+        let (context, streams) = (Self::context(), Streams::default());
+        Arc::new(ProgramSink { request: id, context, live: false, streams, listeners, replies, turn })
+    }
+
+    fn listeners(&self) -> Arc<Listeners> {
+        Listeners::new(Self::context(), self.replies.clone(), Arc::new(Ends::default()), None)
     }
 
     /// Makes a runner that `created_by` creates.
@@ -216,7 +235,7 @@ impl Model {
     }
 
     fn assignment(&self) -> SinkAssignment<'_> {
-        SinkAssignment::new(RuntimeId::new(1).expect("the number is not 0"), false, &self.replies, &self.runners)
+        SinkAssignment::new(RuntimeId::new(1).expect("the number is not 0"), false, &self.replies, &self.runners, Arc::default())
     }
 
     /// Returns the output that was sent for a request. Checks that the request has exactly one
@@ -256,7 +275,7 @@ fn attach(model: &Model, id: RequestId, process: &Process, sink: &OrphanSink) {
 fn a_request_that_attaches_receives_the_whole_output_and_one_reply() {
     check(Some(2), || {
         let model = Model::new();
-        let sink = OrphanSink::new(Model::context(), model.replies.clone());
+        let sink = OrphanSink::new(Model::context(), model.replies.clone(), model.listeners());
         let process = Process::new(Arc::new(sink.clone()));
         process.write(b'a');
         let program = {
@@ -270,6 +289,75 @@ fn a_request_that_attaches_receives_the_whole_output_and_one_reply() {
         attach(&model, request(7), &process, &sink);
         program.join().expect("the program ends");
         assert_eq!(model.output_of(request(7)), b"ab");
+    });
+}
+
+/// A program writes and ends while a request becomes a listener. The listener receives the output
+/// after its attachment, and one reply.
+#[test]
+fn a_listener_of_a_program_that_ends_has_one_reply() {
+    check(Some(2), || {
+        let model = Model::new();
+        model.begin(request(7));
+        let listeners = model.listeners();
+        let (context, streams, replies) = (Model::context(), Streams::default(), model.replies.clone());
+        let sink = ProgramSink {
+            request: request(7),
+            context,
+            live: true,
+            streams,
+            listeners: listeners.clone(),
+            replies,
+            turn: Mutex::default(),
+        };
+        let process = Process::new(Arc::new(sink));
+        process.write(b'a');
+        let program = {
+            let process = process.clone();
+            thread::spawn(move || {
+                process.write(b'b');
+                process.end();
+            })
+        };
+        model.begin(request(8));
+        model.replies.requests.listen(request(8), listeners.clone());
+        process.observe(STDOUT, || listeners.add(request(8), STDOUT));
+        program.join().expect("the program ends");
+        let output = model.output_of(request(8));
+        assert!(output.is_empty() || output == b"b", "{output:?}");
+        assert!(model.output_of(request(7)).is_empty());
+    });
+}
+
+/// A program ends while a listener is cancelled.
+#[test]
+fn a_cancelled_listener_has_one_reply_and_the_program_continues() {
+    check(Some(3), || {
+        let model = Model::new();
+        model.begin(request(7));
+        let listeners = model.listeners();
+        let (context, streams, replies) = (Model::context(), Streams::default(), model.replies.clone());
+        let sink = ProgramSink {
+            request: request(7),
+            context,
+            live: true,
+            streams,
+            listeners: listeners.clone(),
+            replies,
+            turn: Mutex::default(),
+        };
+        let process = Process::new(Arc::new(sink));
+        model.begin(request(8));
+        model.replies.requests.listen(request(8), listeners.clone());
+        process.observe(STDOUT, || listeners.add(request(8), STDOUT));
+        let program = {
+            let process = process.clone();
+            thread::spawn(move || process.end())
+        };
+        model.replies.requests.cancel(request(8));
+        program.join().expect("the program ends");
+        assert_eq!((model.replies_to(request(7)), model.replies_to(request(8))), (1, 1));
+        assert!(!process.is_stopped());
     });
 }
 

@@ -71,6 +71,7 @@ impl Session {
             live: false,
             user: create.user.map(convert::owner),
             terminal: None,
+            keeps_session: false,
         };
         let context = ErrorContext::runner_in(runtime_id, runner);
         let replies = self.replies.clone();

@@ -229,8 +229,24 @@ fn no_message_waits(name: &str, job_thread: JobThread) {
 
 fn start(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
     let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
-    let (limits, live, user, terminal) = (None, None, None, None);
-    ProcessStart { runtime, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, limits, stream, live, user, terminal }
+    let (limits, live, user, terminal, keep_orphans) = (None, None, None, None, None);
+    ProcessStart {
+        runtime,
+        mode: Mode::Exec,
+        code,
+        args,
+        exec_argv,
+        env,
+        cwd,
+        stdin,
+        timeout_ms,
+        limits,
+        stream,
+        live,
+        user,
+        terminal,
+        keep_orphans,
+    }
 }
 
 #[test]
@@ -301,7 +317,7 @@ fn a_pause_that_waits_for_an_earlier_call_refuses_later_requests() {
     let held = HeldFiles::of(&runtime);
     let make = |path| FileTree { runtime: RUNTIME, path, recursive: None, owner: None };
     let earlier = embedder.send(Kind::FileMkdir, &make("/earlier"));
-    let pause = RuntimePause { runtime: RUNTIME, timeout_ms: None, temporary: None };
+    let pause = RuntimePause { runtime: RUNTIME, timeout_ms: None, temporary: None, freeze: None };
     let paused = embedder.send(Kind::RuntimePause, &pause);
     let (env, cwd, timeout_ms, stream, returns) = (None, None, None, None, None);
     let eval = RunnerEval { runner: RunnerId::new(1).unwrap(), code: "1", returns, env, cwd, timeout_ms, stream };

@@ -104,6 +104,10 @@ impl Caller for Program {
         Box::new(self.timers().wait(at_ns, move || waker.wake()))
     }
 
+    fn frozen_ns(&self) -> u64 {
+        self.freeze.total_ns()
+    }
+
     fn cpu_ns(&self) -> u64 {
         self.meter.cpu_ns()
     }

@@ -91,6 +91,15 @@ impl Evaluations {
         self.queue.extend(queued);
     }
 
+    /// Moves the deadlines of the running and the waiting evaluations by `ns`.
+    pub(super) fn move_deadlines(&mut self, ns: u64) {
+        let current = self.current.as_mut().and_then(|current| current.deadline.as_mut());
+        let queued = self.queue.iter_mut().filter_map(|queued| queued.deadline.as_mut());
+        for deadline in current.into_iter().chain(queued) {
+            deadline.at = deadline.at.saturating_add(ns);
+        }
+    }
+
     /// Returns whether an evaluation is queued and no evaluation is running.
     pub(crate) fn can_start(&self) -> bool {
         self.current.is_none() && !self.queue.is_empty()
@@ -235,7 +244,8 @@ impl Program {
         let failure = current.failure.or(failure);
         let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
         let timings = Timings { guest_run_ns: sys::monotonic_ns() - current.began, ..Timings::default() };
-        let outcome = self.outcome(exit_code, value, failure, timings);
+        // The program continues, so no signal has ended the program.
+        let outcome = self.outcome((exit_code, None), value, failure, timings);
         if !current.is_detached {
             self.sink.send(|sink| sink.evaluated(current.id, outcome));
         }
@@ -273,13 +283,18 @@ impl Program {
 
     /// Reports the evaluations of a program that has ended. The running evaluation ends with the
     /// program, and the waiting evaluations never run.
-    pub(super) fn report_unfinished(&self, unfinished: Unfinished, exit_code: i32, failure: Option<&Error>) {
+    pub(super) fn report_unfinished(
+        &self,
+        unfinished: Unfinished,
+        (exit_code, signal): (i32, Option<u8>),
+        failure: Option<&Error>,
+    ) {
         if let Some(current) = unfinished.current {
             self.cancel_alarms(current.alarms);
             let failure = current.failure.or_else(|| failure.cloned());
             let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
             let timings = Timings { guest_run_ns: sys::monotonic_ns() - current.began, ..Timings::default() };
-            let outcome = self.outcome(exit_code, None, failure, timings);
+            let outcome = self.outcome((exit_code, signal), None, failure, timings);
             if !current.is_detached {
                 self.sink.send(|sink| sink.evaluated(current.id, outcome));
             }

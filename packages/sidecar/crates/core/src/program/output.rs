@@ -79,6 +79,8 @@ impl OutputSnapshot {
 pub(crate) struct Output {
     descriptors: [Descriptor; 2],
     streams: Streams,
+    /// The descriptors whose output is also sent to listeners, for which the program does not wait.
+    observed: Streams,
     /// The evaluation of a resident program that receives the streamed bytes.
     evaluation: Option<EvaluationId>,
     /// Whether the program or the evaluation has ended.
@@ -95,6 +97,7 @@ impl Output {
         Self {
             descriptors: Default::default(),
             streams,
+            observed: Streams::default(),
             evaluation: None,
             is_closed: false,
             limit,
@@ -117,8 +120,17 @@ impl Output {
     pub(crate) fn close(&mut self) -> Vec<Waker> {
         self.begin(None, Streams::default());
         self.is_closed = true;
+        self.observed = Streams::default();
         self.descriptors.iter_mut().for_each(|descriptor| descriptor.gathered = Vec::new());
         std::mem::take(&mut self.waiting)
+    }
+
+    /// Sends the output of these descriptors to listeners from now on, without waiting for the
+    /// listeners.
+    pub(crate) fn observe(&mut self, observed: Streams) {
+        if !self.is_closed {
+            self.observed = observed;
+        }
     }
 
     pub(crate) fn streams(&self) -> Streams {
@@ -162,11 +174,19 @@ impl Output {
         if fd == 1 { self.streams.stdout } else { self.streams.stderr }
     }
 
+    fn observed(&self, fd: u8) -> bool {
+        if fd == 1 { self.observed.stdout } else { self.observed.stderr }
+    }
+
     /// Accepts as many of `bytes` as possible. `fd` is 1 or 2.
     pub(crate) fn write(&mut self, fd: u8, bytes: &[u8]) -> (Written, Effect) {
-        let streamed = self.streamed(fd);
+        let (streamed, observed) = (self.streamed(fd), self.observed(fd));
         let window = WINDOW.saturating_sub(self.unread) as usize;
-        let taken = if streamed { bytes.len().min(window).min(PIECE) } else { bytes.len() };
+        let taken = match (streamed, observed) {
+            (true, _) => bytes.len().min(window).min(PIECE),
+            (false, true) => bytes.len().min(PIECE),
+            (false, false) => bytes.len(),
+        };
         if taken == 0 && !bytes.is_empty() {
             return (Written::Full, Effect::default());
         }
@@ -186,6 +206,8 @@ impl Output {
         let mut effect = Effect { is_full: false, near: is_near.then_some(held) };
         if streamed {
             self.unread += taken as u64;
+        }
+        if streamed || observed {
             descriptor.gathered.extend_from_slice(&bytes[..taken]);
             effect.is_full = descriptor.gathered.len() >= PIECE;
         }
@@ -327,6 +349,26 @@ mod tests {
         assert!(output.credit(TERMINAL_REST).is_empty(), "the terminal has no space yet");
         assert_eq!(output.credit(1).len(), 1);
         assert_eq!((output.write_terminal(&block), output.take()[0].0.len()), (1, 10));
+    }
+
+    #[test]
+    fn listeners_receive_later_output_and_never_stop_writes() {
+        let mut output = Output::new(Streams { stdout: false, stderr: true }, 10);
+        output.write(1, b"ab");
+        output.observe(Streams { stdout: true, stderr: false });
+        let block = vec![7_u8; 10 * PIECE];
+        for _ in 0..WINDOW as usize / PIECE + 1 {
+            let (written, effect) = output.write(1, &block);
+            assert_eq!((written, effect.is_full), (Written::Taken(PIECE), true));
+            assert_eq!(output.flush(), [piece(1, &block[..PIECE])]);
+        }
+        assert!(output.has_room(), "only the streamed descriptor has a window");
+        output.write(2, b"x");
+        assert_eq!(output.flush(), [piece(2, b"x")]);
+        output.close();
+        output.observe(BOTH);
+        output.write(1, b"late");
+        assert!(output.flush().is_empty());
     }
 
     #[test]

@@ -138,9 +138,23 @@ pub(crate) async fn run(program: Arc<Program>, installation: Arc<Installation>, 
     });
     membership.leave();
     vm.return_charge();
+    if program.process.keeps_session {
+        // The program may wait long for the end of its output, and needs no memory meanwhile.
+        free(&program, vm);
+        let mut membership = Some(membership);
+        program.wait_for_open_output(exit_code, &mut membership).await;
+        program.report_exit(exit_code, value, timings);
+        program.end_broken();
+        return;
+    }
     program.report_exit(exit_code, value, timings);
     program.end_broken();
     drop(membership);
+    free(&program, vm);
+}
+
+/// Frees the memory of a program that has ended.
+fn free(program: &Program, vm: Vm) {
     // Restoring a slot takes a fifth of a millisecond or more. When many programs are ended at
     // once, the next request must not wait until the slots of all of them are restored.
     let is_one_of_many = program.is_ending() && program.scheduler.is_busy();

@@ -14,7 +14,7 @@ use super::{EndedRoot, Home, Input, Parts, Program, ProgramInfo, Quiesce};
 use crate::budget::RuntimeBudget;
 use crate::options::{EvaluationSettings, Mode, Streams};
 use crate::outcome::Sink;
-use crate::sched::Scheduler;
+use crate::sched::{Freeze, Scheduler};
 use coldframe_error::Error;
 use coldframe_ids::{EvaluationId, Lineage, Pid};
 use coldframe_kernel::{Limits, Process};
@@ -83,6 +83,7 @@ pub(crate) struct RestoreTarget {
     pub(crate) process: Process,
     pub(crate) budget: Arc<RuntimeBudget>,
     pub(crate) health: Arc<Health>,
+    pub(crate) freeze: Arc<Freeze>,
     /// The first sink. The session may replace the sink.
     pub(crate) sink: Arc<dyn Sink>,
 }
@@ -234,6 +235,7 @@ impl ProgramSnapshot {
                 process: target.process,
                 budget: target.budget,
                 health: target.health,
+                freeze: target.freeze,
             },
         );
         *program.input.lock() = Input { bytes: self.input.clone(), read: 0 };

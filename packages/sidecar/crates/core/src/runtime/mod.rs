@@ -9,6 +9,7 @@ mod child_sink;
 mod containment;
 mod embedder;
 mod files;
+mod freeze;
 mod handles;
 mod launch;
 mod memberships;
@@ -17,6 +18,7 @@ mod outside;
 mod permissions;
 mod process;
 mod processes;
+mod program_list;
 mod registry;
 mod snapshots;
 mod usage;
@@ -37,7 +39,7 @@ use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::Sink;
 use crate::outside::with_variables;
 use crate::program::{Home, Launch, Membership, Origin, Parts, Program, Quiesce, run};
-use crate::sched::{Alarm, Task, TaskFlow};
+use crate::sched::{Alarm, Freeze, Task, TaskFlow};
 use crate::snapshot::SnapshotUse;
 use budget::check_weight;
 use child_sink::ChildSink;
@@ -53,8 +55,8 @@ use coldframe_panics::Health;
 use coldframe_panics::runtime::{Mutex, RwLock};
 use launch::{prepare, title};
 use outside::OutsideSlot;
+use program_list::ProgramList;
 use registry::RuntimeCharge;
-use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
@@ -81,11 +83,13 @@ pub(crate) struct Inner {
     budget: Arc<RuntimeBudget>,
     /// Whether a panic has broken the runtime.
     health: Arc<Health>,
+    /// Whether the runtime is frozen.
+    freeze: Arc<Freeze>,
     /// The next alarm of the limit of wall-clock time.
     wall_alarm: Mutex<Option<Alarm>>,
     /// The present generation, which a rollback replaces.
     generation: RwLock<Generation>,
-    programs: Mutex<Programs>,
+    programs: Mutex<ProgramList>,
     /// Files, archives and watches that the embedder has open.
     handles: Mutex<handles::HandleTable>,
     latest: Mutex<LatestSnapshot>,
@@ -113,12 +117,6 @@ struct InnerOptions {
 struct Generation {
     kernel: Arc<Kernel>,
     quiesce: Arc<Quiesce>,
-}
-
-#[derive(Default)]
-struct Programs {
-    live: HashMap<Pid, Arc<Program>>,
-    disposed: bool,
 }
 
 /// The latest snapshot of a runtime.
@@ -189,6 +187,9 @@ impl Runtime {
             .map_err(|_| Error::ResourceExhausted { resource: "processes in the runtime", limit: limits.processes })?;
         let mut process = KernelProcess::for_user(kernel.clone(), pid, &launch.cwd, options.user.unwrap_or(Owner::GUEST));
         process.limits = limits;
+        if options.keeps_session {
+            process.keep_session();
+        }
         let title = match options.mode {
             Mode::File | Mode::Command => title(&launch.argv),
             _ => "node".to_owned(),
@@ -216,6 +217,7 @@ impl Runtime {
             process,
             budget: inner.budget.clone(),
             health: inner.health.clone(),
+            freeze: inner.freeze.clone(),
         });
         let membership = inner.enter(&program).inspect_err(|_| {
             program.process.close();
@@ -265,6 +267,7 @@ impl Inner {
             flow: TaskFlow::new(weight),
             budget: Arc::new(RuntimeBudget::new(&kernel.usage.limits, budget)),
             health: Arc::default(),
+            freeze: Arc::default(),
             wall_alarm: Mutex::default(),
             generation: RwLock::new(Generation { kernel, quiesce: Quiesce::new(registry.scheduler().clone()) }),
             programs: Mutex::default(),
@@ -350,7 +353,7 @@ impl Inner {
     fn begin(self: &Arc<Self>, program: &Arc<Program>, origin: Origin, membership: Membership, dispatch: Dispatch) {
         let scheduler = self.registry.scheduler();
         let future = run(program.clone(), self.registry.installation().clone(), origin, membership);
-        let task = Task::new(program.clone(), Box::pin(future), self.flow.clone(), scheduler);
+        let task = Task::new(program.clone(), Box::pin(future), self.flow.clone(), self.freeze.clone(), scheduler);
         program.set_task(&task);
         match dispatch {
             Dispatch::Worker => scheduler.enqueue(task),
@@ -382,7 +385,7 @@ impl Inner {
         let (is_first, live, kernel) = {
             let mut programs = self.programs.lock();
             let is_first = !std::mem::replace(&mut programs.disposed, true);
-            (is_first, programs.live.values().cloned().collect::<Vec<_>>(), self.kernel())
+            (is_first, programs.all().cloned().collect::<Vec<_>>(), self.kernel())
         };
         self.contain_end(|| kernel.sockets.detach(reason));
         self.outside.end();
@@ -411,7 +414,7 @@ impl Inner {
 
     /// Returns the number of output bytes that wait for their readers.
     pub(crate) fn buffered(&self) -> u64 {
-        self.programs.lock().live.values().map(|program| program.buffered()).sum()
+        self.programs.lock().all().map(|program| program.buffered()).sum()
     }
 }
 
@@ -453,6 +456,7 @@ impl Home for Inner {
             process,
             budget: self.budget.clone(),
             health: self.health.clone(),
+            freeze: self.freeze.clone(),
         });
         let Ok(membership) = self.enter(&program) else {
             // The runtime was disposed or rolled back since the system call. The parent is also
@@ -488,5 +492,13 @@ impl Home for Inner {
         drop(removed);
         self.registry.scheduler().freed(program.process.kernel.usage.take_returned_bytes());
         self.registry.program_left();
+    }
+
+    fn output_is_open(&self, program: &Arc<Program>) {
+        self.add_open_output(program);
+    }
+
+    fn output_ended(&self, program: &Program) {
+        self.remove_open_output(program);
     }
 }

@@ -109,6 +109,13 @@ impl Process {
         self.program.limits().output_bytes.saturating_mul(2)
     }
 
+    /// Sends the output of these descriptors to listeners of the sink from now on. The process does
+    /// not wait for the listeners, and needs no credit. `add` adds a listener. The listener
+    /// receives exactly the output after this call. `add` must not call the process.
+    pub fn observe(&self, observed: Streams, add: impl FnOnce()) {
+        self.program.observe(observed, add);
+    }
+
     /// Streams these descriptors from now on. Newly streamed descriptors begin with the captured
     /// output. Returns false, and streams nothing, if the process has ended. The sink may not have
     /// received the end yet.

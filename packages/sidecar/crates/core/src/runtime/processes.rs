@@ -1,9 +1,9 @@
 //! The embedder's access to a runtime's processes: the list, signals, standard input. Next:
 //! `network.rs`.
 
-use super::{Inner, Runtime};
+use super::{Inner, Process, Runtime};
 use crate::checks::failed;
-use crate::outcome::ProcessEntry;
+use crate::outcome::{ProcessEntry, Sink};
 use coldframe_error::Errno;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
@@ -37,6 +37,14 @@ impl Processes {
         live.into_iter().map(entry).collect()
     }
 
+    /// Returns a root process and its sink. The process is live, or its outcome waits for the end
+    /// of its output.
+    pub fn root(&self, pid: Pid) -> Option<(Process, Arc<dyn Sink>)> {
+        let program = self.inner.root_program(pid)?;
+        let sink = program.sink.get()?;
+        Some((Process { program }, sink))
+    }
+
     /// Sends a signal. Signal 0 only checks that the process exists. Fails with `ESRCH` for an
     /// unknown process.
     pub fn signal(&self, pid: Pid, signal: u8) -> Result<(), Error> {
@@ -68,8 +76,7 @@ impl Processes {
         let (errno, reason) = match entry {
             None => ("ESRCH", "no such process"),
             Some(_) if is_runner => ("EPERM", "it is a resident runner"),
-            Some(entry) if entry.ppid != Pid::INIT => ("EPERM", "its output belongs to its parent"),
-            Some(_) => ("EBUSY", "it is already attached"),
+            Some(_) => ("EPERM", "its output belongs to another process"),
         };
         Error::File { errno, reason: reason.to_owned(), call: "attach", path: pid.to_string() }
     }

@@ -60,6 +60,7 @@ pub(super) fn exec(code: &str) -> ProcessOptions {
         live: false,
         user: None,
         terminal: None,
+        keeps_session: false,
     }
 }
 

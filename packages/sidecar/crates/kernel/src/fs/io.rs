@@ -124,7 +124,7 @@ pub(crate) fn write(program: &dyn Caller, fd: Fd, bytes: &[u8], offset: Option<u
     }
     let count = match &description.target {
         Target::Stream { .. } | Target::Socket(_) if offset.is_some() => return Err(Errno::ESPIPE),
-        Target::Stream { owner, fd } => {
+        Target::Stream { owner, fd, .. } => {
             match process.kernel.with_program(program, *owner, |owner| owner.write_output(*fd, bytes)) {
                 Some(taken) => taken?,
                 // The program that owns the stream has ended. The output of the program's remaining

@@ -65,12 +65,15 @@ struct Registry {
     table: ProcessTable,
     mark: Mark,
     programs: HashMap<Pid, Weak<dyn Caller>>,
+    /// The programs of ended root processes whose output is open.
+    waiting: HashMap<Pid, Weak<dyn Caller>>,
 }
 
 impl Processes {
     pub(crate) fn new(usage: Arc<Usage>) -> Self {
         let limit = usize::try_from(usage.limits.processes).unwrap_or(usize::MAX);
-        let registry = Registry { table: ProcessTable::new(limit), mark: Mark::default(), programs: HashMap::new() };
+        let table = ProcessTable::new(limit);
+        let registry = Registry { table, mark: Mark::default(), programs: HashMap::new(), waiting: HashMap::new() };
         Self { registry: Mutex::new(registry), usage, boot_id: BootId::default() }
     }
 
@@ -167,6 +170,42 @@ impl Processes {
     /// unknown.
     pub fn program(&self, pid: Pid) -> Option<Arc<dyn Caller>> {
         self.registry.lock().programs.get(&pid).and_then(Weak::upgrade)
+    }
+
+    /// Returns the program whose output streams have the owner `pid`: a live program, or an ended
+    /// root program whose output is open.
+    pub(crate) fn stream_owner(&self, pid: Pid) -> Option<Arc<dyn Caller>> {
+        let state = self.registry.lock();
+        state.programs.get(&pid).or_else(|| state.waiting.get(&pid)).and_then(Weak::upgrade)
+    }
+
+    /// Keeps the session of a root process after the end of the process.
+    pub(crate) fn keep_session(&self, pid: Pid) {
+        self.registry.lock().table.keep_session(pid);
+    }
+
+    /// Returns whether the session of a root process is kept after the end of the process.
+    pub(crate) fn keeps_session(&self, pid: Pid) -> bool {
+        self.registry.lock().table.entries.get(&pid).is_some_and(|entry| entry.keeps_session)
+    }
+
+    /// Records the end of a root program whose output is open, as [`Processes::exited`] does. The
+    /// program receives output until [`Processes::output_ended`].
+    pub fn exited_with_open_output(&self, program: &Arc<dyn Caller>, status: Status) {
+        let pid = program.pid();
+        {
+            let mut state = self.registry.lock();
+            state.waiting.insert(pid, Arc::downgrade(program));
+            state.table.reserve(pid, true);
+        }
+        self.exited(pid, status, false);
+    }
+
+    /// Records that an ended root program receives no more output.
+    pub fn output_ended(&self, pid: Pid) {
+        let mut state = self.registry.lock();
+        state.waiting.remove(&pid);
+        state.table.reserve(pid, false);
     }
 
     /// Returns the root process above `pid`. Returns `None` if `pid` is a root process or unknown.

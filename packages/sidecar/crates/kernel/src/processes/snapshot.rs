@@ -39,6 +39,7 @@ impl ProcessTableSnapshot {
                 || !has_flags
                 || entry.parent == *pid
                 || (entry.parent == Pid::INIT && entry.ended.is_some())
+                || (entry.keeps_session && entry.root != *pid)
             {
                 return Err("a process's family");
             }

@@ -40,6 +40,22 @@ impl Status {
         }
     }
 
+    /// Returns the exit code: the code of the process, or 128 plus the number of the signal.
+    pub fn exit_code(self) -> i32 {
+        match self {
+            Self::Code(code) => i32::from(code),
+            Self::Signal(signal) => 128 + i32::from(signal),
+        }
+    }
+
+    /// Returns the signal that ended the process. Returns `None` if the process exited.
+    pub fn signal(self) -> Option<u8> {
+        match self {
+            Self::Code(_) => None,
+            Self::Signal(signal) => Some(signal),
+        }
+    }
+
     /// Returns the status as a number, in the format of Linux's `wait`.
     pub(crate) fn number(self) -> i32 {
         match self {

@@ -6,14 +6,15 @@
 //! process 1, which has no program. A child belongs to its parent's session, but a detached child
 //! starts a new session. When a root process ends, all other processes of its session end too.
 //! Detached processes live until the runtime is disposed, or until the embedder or a limit ends
-//! their root process. Next: `status.rs`, the status of an ended process.
+//! their root process. The embedder may keep the session of a root process. The processes of a kept
+//! session live like detached processes. Next: `status.rs`, the status of an ended process.
 
 use super::status::Status;
 use crate::ids::OperationId;
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The highest pid. After this pid, pids start again at 2.
 pub(super) const LAST_PID: Pid = Pid::new(4_194_304);
@@ -29,6 +30,8 @@ pub(super) struct ProcessRecord {
     /// Whether the process must end because its root process ended. Such a process cannot start
     /// children.
     pub(super) condemned: bool,
+    /// Whether the other processes of the session continue after the end of this root process.
+    pub(super) keeps_session: bool,
     /// The status of an ended process. An ended process stays in the table until its parent waits
     /// for the process.
     pub(super) ended: Option<Status>,
@@ -108,12 +111,15 @@ pub(super) struct Consequences {
 pub(super) struct ProcessTable {
     pub(super) entries: BTreeMap<Pid, ProcessRecord>,
     pub(super) last: Pid,
+    /// The pids of ended root processes whose output is open. The streams name these pids, so no
+    /// new process receives one. A snapshot does not contain this set.
+    waiting: BTreeSet<Pid>,
     limit: usize,
 }
 
 impl ProcessTable {
     pub(super) fn new(limit: usize) -> Self {
-        Self { entries: BTreeMap::new(), last: Pid::INIT, limit }
+        Self { entries: BTreeMap::new(), last: Pid::INIT, waiting: BTreeSet::new(), limit }
     }
 
     /// Adds a process that the embedder starts. Fails with `EAGAIN` if the table is full.
@@ -124,11 +130,28 @@ impl ProcessTable {
             session: pid,
             root: pid,
             condemned: false,
+            keeps_session: false,
             ended: None,
             waiter: None,
             is_stopped: false,
             change: None,
         })
+    }
+
+    /// Keeps the session of a root process after the end of the process.
+    pub(super) fn keep_session(&mut self, pid: Pid) {
+        if let Some(entry) = self.entries.get_mut(&pid) {
+            entry.keeps_session = true;
+        }
+    }
+
+    /// Reserves or frees the pid of an ended root process whose output is open.
+    pub(super) fn reserve(&mut self, pid: Pid, is_reserved: bool) {
+        if is_reserved {
+            self.waiting.insert(pid);
+        } else {
+            self.waiting.remove(&pid);
+        }
     }
 
     /// Adds a child of `parent`. Fails with `EAGAIN` if `parent` must end or the table is full.
@@ -154,6 +177,7 @@ impl ProcessTable {
                 session,
                 root,
                 condemned: false,
+                keeps_session: false,
                 ended: None,
                 waiter: None,
                 is_stopped: false,
@@ -214,7 +238,8 @@ impl ProcessTable {
         }
         loop {
             self.last = Pid::new(if self.last >= LAST_PID { Pid::INIT } else { self.last }.get() + 1);
-            if !self.entries.contains_key(&self.last) && !self.is_group(self.last) {
+            let is_used = self.entries.contains_key(&self.last) || self.waiting.contains(&self.last);
+            if !is_used && !self.is_group(self.last) {
                 break;
             }
         }
@@ -247,7 +272,7 @@ impl ProcessTable {
         let Some(entry) = self.entries.get_mut(&pid).filter(|entry| entry.ended.is_none()) else {
             return Consequences::default();
         };
-        let (parent, group, is_root) = (entry.parent, entry.group, entry.root == pid);
+        let (parent, group, is_root, keeps_session) = (entry.parent, entry.group, entry.root == pid, entry.keeps_session);
         entry.ended = Some(status);
         let notified = entry.waiter.take().map(|waiter| {
             let reaped = waiter.reaps;
@@ -263,7 +288,8 @@ impl ProcessTable {
         self.orphan(pid);
         let abandoned = self.abandoned(&groups);
         let must_end = |entry: &ProcessRecord| {
-            entry.ended.is_none() && is_root && (entry.session == pid || (by_caller && entry.root == pid))
+            let is_left_over = entry.session == pid && !keeps_session;
+            entry.ended.is_none() && is_root && (is_left_over || (by_caller && entry.root == pid))
         };
         let mut ended = Vec::new();
         for (pid, entry) in self.entries.iter_mut().filter(|(_, entry)| must_end(entry)) {

@@ -42,6 +42,32 @@ fn an_end_waits_for_the_parent_and_is_reported_once() {
 }
 
 #[test]
+fn a_kept_session_ends_only_if_the_embedder_ends_its_root_process() {
+    for by_caller in [false, true] {
+        let (mut table, root, child, detached) = family();
+        table.keep_session(root);
+        let ended = table.exited(root, DONE, by_caller).ended;
+        assert_eq!(ended, if by_caller { vec![child, detached] } else { Vec::new() });
+        assert_eq!((table.parent(child), table.enter_child(child, false).is_ok()), (Pid::INIT, !by_caller));
+    }
+}
+
+#[test]
+fn the_pid_of_an_ended_process_with_open_output_is_not_assigned_again() {
+    let mut table = ProcessTable::new(4);
+    let root = table.enter_root().expect("room");
+    table.exited(root, DONE, false);
+    table.reserve(root, true);
+    table.last = Pid::INIT;
+    let next = table.enter_root().expect("room");
+    assert_ne!(next, root);
+    table.remove(next);
+    table.reserve(root, false);
+    table.last = Pid::INIT;
+    assert_eq!(table.enter_root(), Ok(root));
+}
+
+#[test]
 fn reaping_returns_an_end_once_and_leaves_no_waiter() {
     let mut table = ProcessTable::new(8);
     let root = table.enter_root().expect("room");

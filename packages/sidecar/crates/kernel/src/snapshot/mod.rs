@@ -297,6 +297,8 @@ impl ProcessSnapshot {
             operations,
             watched: Mutex::new(self.watched.clone()),
             feed: Mutex::new(self.feed),
+            keeps_session: kernel.processes.keeps_session(self.pid),
+            output: open.output_of(self.pid),
             files,
             texts: texts.transpose()?,
             facts: fs::Facts::restore(&self.facts),

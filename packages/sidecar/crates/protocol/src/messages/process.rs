@@ -20,7 +20,10 @@ requests! {
         ProcessResize(ProcessResize) = 28 "process.resize" -> Empty,
         /// Lists the processes of a runtime.
         ProcessList(ProcessList) = 27 "process.list" -> ProcessTable<'a>,
-        /// Attaches to a restored program. The reply follows when the program has ended.
+        /// Attaches to a root program. The reply follows when the program has ended. The first
+        /// request for a restored program receives the earlier output too. Every other request is
+        /// a listener: its output has a window of its own, `cancel` detaches the listener, and the
+        /// reply has no output. The end of a program can be requested for 30 seconds.
         ProcessAttach(ProcessAttach) = 80 "process.attach" -> Outcome<'a>,
     }
 }
@@ -30,6 +33,8 @@ events! {
         /// The pid of the program of a live `process.start` or of a `process.attach`. Sent once,
         /// before the output and the reply of the request.
         Started(Started) = 7 "started",
+        /// A listener's window was full. The next output of the request follows after a gap.
+        Lost(Lost) = 8 "lost",
     }
 }
 
@@ -103,6 +108,10 @@ pub struct ProcessStart<'a> {
     /// be set. The output of the terminal is the output of descriptor 1, and is not captured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal: Option<TerminalSize>,
+    /// Whether the other processes of the program's session continue after the program's end. The
+    /// reply then follows when no process has a descriptor of the program's output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_orphans: Option<bool>,
 }
 
 /// The size of a terminal in characters.
@@ -136,6 +145,9 @@ pub struct Timings {
 pub struct Outcome<'a> {
     /// The exit code.
     pub exit_code: i32,
+    /// Linux's number of the signal that ended the program. Omitted if the program exited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<u8>,
     /// The captured output of descriptor 1.
     #[serde(borrow, with = "serde_bytes")]
     pub stdout: &'a [u8],
@@ -168,6 +180,17 @@ pub struct Started {
     /// the output was captured before the attachment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<u64>,
+    /// Whether the request of a `process.attach` is a listener.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub listener: bool,
+}
+
+/// `lost`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lost {
+    /// The number of bytes that the listener does not receive.
+    pub bytes: u64,
 }
 
 /// `process.write`.
@@ -239,10 +262,10 @@ pub struct ProcessTable<'a> {
 pub struct ProcessAttach {
     /// The runtime.
     pub runtime: RuntimeId,
-    /// A restored root program.
+    /// A root program, live or ended.
     pub pid: Pid,
-    /// Descriptors whose output is sent while the program runs. Output that was captured before the
-    /// snapshot is sent first.
+    /// Descriptors whose output is sent while the program runs. For the first request for a
+    /// restored program, output that was captured before the snapshot is sent first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Stream>,
 }

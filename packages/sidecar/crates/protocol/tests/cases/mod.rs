@@ -191,7 +191,9 @@ pub fn all() -> Vec<Case> {
         ProcessResize { runtime: runtime(1), pid: Pid::new(7), size: TerminalSize { columns: 120, rows: 40 } }
     });
     sdk!(all, "process-list", ProcessList, 12, ProcessList, ProcessList { runtime: runtime(1) });
-    sidecar!(all, "started", Started, 3, Started, Started { pid: Pid::new(2), earlier: Some(300_000) });
+    sidecar!(all, "started", Started, 3, Started, Started { pid: Pid::new(2), earlier: Some(300_000), listener: false });
+    sidecar!(all, "started-listener", Started, 3, Started, Started { pid: Pid::new(2), earlier: None, listener: true });
+    sidecar!(all, "lost", Lost, 3, Lost, Lost { bytes: 4_294_967_296 });
     reply!(all, "reply-process-list", ProcessList, 12, ProcessTable<'_>, {
         ProcessTable { pids: pids([2, 3]), ppids: pids([1, 2]), groups: pids([2, 2]), commands: vec!["node", "node größe.js"] }
     });
@@ -457,7 +459,11 @@ pub fn all() -> Vec<Case> {
     });
     reply!(all, "reply-process-start-negative", ProcessStart, 3, Outcome, {
         let details = [("reason", Fact::Text("wasm trap: out of bounds memory access".to_owned())), ("offset", Fact::Number(-1))];
-        Outcome { exit_code: -1, ..outcome(b"", Some(failure("ERR_ENGINE_FAULT", "the engine faulted", &details))) }
+        Outcome {
+            exit_code: -1,
+            signal: Some(64),
+            ..outcome(b"", Some(failure("ERR_ENGINE_FAULT", "the engine faulted", &details)))
+        }
     });
     reply!(
         all,

@@ -43,7 +43,7 @@ impl Proc {
                 may_inspect(&self.processes, &*program)?;
                 let descriptors = program.process().files.descriptors.lock();
                 match &descriptors.peek(fd).ok_or(Errno::ENOENT)?.target {
-                    Target::Stream { owner, fd } => {
+                    Target::Stream { owner, fd, .. } => {
                         Ok(format!("pipe:[{}]", (u64::from(owner.get()) << 8) + u64::from(*fd)).into_bytes())
                     }
                     Target::Socket(id) => Ok(match program.process().kernel.sockets.terminal_number(*id) {

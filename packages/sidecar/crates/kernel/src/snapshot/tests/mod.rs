@@ -4,6 +4,7 @@
 mod bytes;
 mod cost;
 mod embedder;
+mod kept_sessions;
 mod outside;
 mod parts;
 mod same;
