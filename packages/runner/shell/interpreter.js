@@ -10,10 +10,11 @@ import { Interpreter, shellBuiltins } from 'just-bash';
 import { background } from './background.js';
 import { ownBuiltins, SHELL_WORDS } from './builtins.js';
 import { close, descriptorOf, openUnnamedFile, pipe, readAll, readLine, readUnnamedFile } from './descriptors.js';
+import { isStale, never, received } from './generations.js';
 import { follows, hasOwnInput, inputMayWait, readsAsItComes } from './input.js';
 import { cannotRun, isLauncher, launched, withoutCommand } from './launchers.js';
 import { runPipeline } from './pipelines.js';
-import { applet, ended, exitCodeOf, find, place, refused, start, takePlace } from './processes.js';
+import { applet, ended, exitCodeOf, find, inBackground, place, refused, start, takePlace } from './processes.js';
 import { reasonOf } from './reasons.js';
 import { keptDescriptor, redirect, taken } from './redirections.js';
 import { flush, keeping, sink } from './sink.js';
@@ -96,6 +97,7 @@ export function beginAnew() {
 
 // Runs a script. When the outermost script ends, also runs the due traps with the script's state.
 prototype.executeScript = async function (node) {
+  if (received(this)) return never();
   if (!isFirst) return executeScript.call(this, node);
   isFirst = false;
   const done = flush(await outcome(executeScript.call(this, node)));
@@ -124,11 +126,13 @@ async function outcome(running) {
 }
 
 prototype.executeStatement = async function (node) {
+  if (isStale(this)) return never();
   await runTraps(this);
-  return node.background ? background(this, node) : executeStatement.call(this, node);
+  return node.background ? inBackground(() => background(this, node)) : executeStatement.call(this, node);
 };
 
 prototype.executePipeline = async function (node) {
+  if (isStale(this)) return never();
   const run = node.commands.length > 1 ? runPipeline(this, node, executePipeline) : executePipeline.call(this, node);
   return flush(await run);
 };

@@ -37,6 +37,20 @@ export function find(name, path, cwd) {
   return undefined;
 }
 
+/** The children that have not ended: pid → whether the child runs in the background. */
+export const children = new Map();
+let startsInBackground = false;
+
+/** Runs `work`, whose children run in the background. */
+export async function inBackground(work) {
+  startsInBackground = true;
+  try {
+    return await work();
+  } finally {
+    startsInBackground = false;
+  }
+}
+
 /**
  * Starts `file`. The shell runs scripts whose first line names no interpreter. `fds` maps the
  * child's descriptors to descriptors of this process. Returns the child's pid, or the failure: `{
@@ -47,7 +61,9 @@ export function start({ file, args, env, cwd, fds, detached = false }) {
   let pid = kernel.spawn({ file, args, cwd, env: pairs, fds, detached });
   if (pid === ENOEXEC)
     pid = kernel.spawn({ file: '/bin/sh', args: ['sh', file, ...args.slice(1)], cwd, env: pairs, fds, detached });
-  return pid >= 0 ? pid : failure(pid, file, cwd);
+  if (pid < 0) return failure(pid, file, cwd);
+  children.set(pid, startsInBackground);
+  return pid;
 }
 
 function failure(error, file, cwd) {
@@ -90,7 +106,13 @@ export const signalName = (number) => NAMES[number];
 export const exitCodeOf = (status) => ((status & 0x7f) > 0 ? SIGNALED + (status & 0x7f) : status >> 8);
 
 /** Resolves with the wait status. Signals are delivered meanwhile. */
-export const ended = (pid) => new Promise((resolve) => kernel.wait(pid, resolve));
+export const ended = (pid) =>
+  new Promise((resolve) => {
+    kernel.wait(pid, (status) => {
+      children.delete(pid);
+      resolve(status);
+    });
+  });
 
 const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
 

@@ -77,6 +77,7 @@ export type {
   EvaluationOptions,
   ExecFilesOptions,
   OutputHandler,
+  CellOptions,
   ResidentExecOptions,
   ResidentRunnerOptions,
   RunOptions,
@@ -123,6 +124,7 @@ export type { MemberFlow, NetworkMember, NetworkRuntime } from './private-networ
 export { Network } from './private-networks/network.js';
 export type { GuestProcess } from './programs/guest-process.js';
 export type { ExecResult, ExecTimings, RunResult } from './programs/result.js';
+export type { CellError, CellOutput, CellResult } from './runner/cell-result.js';
 export type { ProcessEntry } from './programs/runtime-programs.js';
 export type { FileType, SidecarResources as SidecarResourceSnapshot } from './protocol/generated/messages.js';
 export type { ResidentRunner } from './runner/resident-runner.js';

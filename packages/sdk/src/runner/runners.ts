@@ -37,6 +37,7 @@ export class Runners {
       env: options?.env,
       cwd: options?.cwd,
       limits: options?.limits,
+      language: options?.language,
     });
     if (this.#onBootTiming !== undefined) reportGuestStart(this.#onBootTiming, timings);
     // Handles of ended runners are removed at each power of two, which is constant work for each

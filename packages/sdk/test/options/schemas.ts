@@ -229,6 +229,7 @@ const sidecar = {
   spinUs: number(0, 10_000),
   snapshots: z.optional(snapshots),
 };
+const until = z.optional(oneOf('value', 'idle'));
 const acquire = z.strictObject({ tenant, signal });
 const timeoutMs = number(1, 300_000);
 const permissionBits = number(0, 0o1777);
@@ -251,9 +252,10 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>
   'spawn()': run,
   'spawnCommand()': command,
   'execCommand()': command,
-  'createResidentRunner()': z.strictObject({ env, cwd, limits: processLimits }),
-  'ResidentRunner.exec()': z.strictObject({ ...evaluation, env, cwd }),
-  'ResidentRunner.run()': z.strictObject({ ...evaluation, env, cwd }),
+  'createResidentRunner()': z.strictObject({ env, cwd, limits: processLimits, language: oneOf('javascript', 'bash') }),
+  'ResidentRunner.exec()': z.strictObject({ ...evaluation, env, cwd, until }),
+  'ResidentRunner.run()': z.strictObject({ ...evaluation, env, cwd, until }),
+  'ResidentRunner.cell()': z.strictObject({ ...evaluation, env, cwd, until, language: oneOf('javascript', 'typescript') }),
   'check()': z.strictObject({
     language: oneOf('javascript', 'typescript'),
     types: flag,

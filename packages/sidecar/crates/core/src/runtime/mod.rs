@@ -45,7 +45,7 @@ use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_error::{Errno, Error};
 use coldframe_fair::DEFAULT_WEIGHT;
 use coldframe_ids::Pid;
-use coldframe_kernel::processes::{Child, ProgramKind};
+use coldframe_kernel::processes::{Child, Command, ProgramKind};
 use coldframe_kernel::text::{Text, variables};
 use coldframe_kernel::usage::{Charge, Resource};
 use coldframe_kernel::{Kernel, Limits, Process as KernelProcess};
@@ -190,7 +190,7 @@ impl Runtime {
         let mut process = KernelProcess::new(kernel.clone(), pid, &launch.cwd);
         process.limits = limits;
         let title = match options.mode {
-            Mode::File | Mode::Command => title(&launch.argv),
+            Mode::File | Mode::Command | Mode::Resident => title(&launch.argv),
             _ => "node".to_owned(),
         };
         kernel.permissions.filter_env(Some(pid), &mut launch.env, None);
@@ -313,13 +313,18 @@ impl Inner {
             too_long(env_bytes(&env), limits.env_bytes)?;
             variables(&env)
         };
+        let is_shell = options.mode == Mode::Resident && !options.code.is_empty();
         let mut argv = Vec::with_capacity(2 + options.args.len());
-        argv.push(Text::from(if options.mode == Mode::Command { &options.code } else { "node" }));
+        argv.push(Text::from(if is_shell || options.mode == Mode::Command { &options.code } else { "node" }));
         if options.mode == Mode::File {
             argv.push(Text::from(&*options.code));
         }
         argv.extend(options.args.iter().map(|argument| Text::from(&**argument)));
         let cwd = options.cwd.clone().unwrap_or_else(|| self.cwd.clone());
+        if is_shell {
+            let command = Command { kind: ProgramKind::Shell(options.code.clone()), argv, env };
+            return Ok(Launch::of(command, cwd));
+        }
         Ok(Launch { kind: ProgramKind::Node, code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
     }
 
