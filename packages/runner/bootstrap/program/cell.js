@@ -24,8 +24,8 @@ let kept = [];
 let dropped = 0;
 
 // Implements the shim's `cell` hook. Returns the text of a module, or the promise of a shell's cell.
-function begin(text, isTypeScript) {
-  const cell = { results: [], thrown: undefined, isOver: false, returns: native.returnsValue() };
+function begin(text, isTypeScript, isCell) {
+  const cell = { results: [], thrown: undefined, isOver: false, returns: isCell && native.returnsValue() };
   current = cell;
   const notebook = shell.notebook();
   if (notebook !== undefined) return runShell(notebook, text);

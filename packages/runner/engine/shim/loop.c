@@ -242,6 +242,12 @@ static void cf_finish_program(JSContext *ctx)
         cf.stop = CF_STOP_EXIT;
 }
 
+/* Returns whether this resident process is a shell. The name of the shell is its only option. */
+static bool cf_is_shell(void)
+{
+    return cf.execc > 0;
+}
+
 /* Ends an evaluation when its module and the work that it started have ended. */
 static void cf_finish_eval(JSContext *ctx)
 {
@@ -250,7 +256,7 @@ static void cf_finish_eval(JSContext *ctx)
     if (!cf.eval_id)
         return;
     if (!cf.state.eval_reason) {
-        bool waits_for_work = !(cf.eval_flags & CF_EVAL_UNTIL_VALUE) && refs > cf.eval_base_refs;
+        bool waits_for_work = !(cf.eval_flags & CF_EVAL_UNTIL_VALUE) && !cf_is_shell() && refs > cf.eval_base_refs;
         if (waits_for_work || (!cf.program_done && refs > 0))
             return;
         if (!cf.program_done && !cf.exit_info[2]) {
@@ -381,17 +387,18 @@ static void cf_on_complete(JSContext *ctx, const CfEvent *event, const uint8_t *
     JS_FreeValue(ctx, bytes);
 }
 
-/* Starts a cell. The hook `cell` returns the text of a module, or the promise of the cell's end. */
+/* Starts a cell, or a script of a shell. The hook `cell` returns the text of a module, or the promise of the cell's end. */
 static void cf_run_cell(JSContext *ctx, CfText source, const char *url)
 {
-    JSValue args[2] = { cf_text_value(ctx, source), js_bool(cf.eval_flags & CF_EVAL_TYPE_SCRIPT) };
+    bool is_typescript = cf.eval_flags & CF_EVAL_TYPE_SCRIPT, is_cell = cf.eval_flags & CF_EVAL_CELL;
+    JSValue args[3] = { cf_text_value(ctx, source), js_bool(is_typescript), js_bool(is_cell) };
     JSValue result = JS_UNDEFINED;
     bool ok = !JS_IsException(args[0]);
 
     if (!ok)
         cf_report_exception(ctx, false);
     else
-        ok = cf_call_hook(ctx, HOOK_CELL, 2, vc(args), &result);
+        ok = cf_call_hook(ctx, HOOK_CELL, 3, vc(args), &result);
     JS_FreeValue(ctx, args[0]);
     if (!ok) {
         cf.program_done = true;
@@ -437,9 +444,6 @@ static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payl
 
     cf.eval_id = event->id;
     cf.eval_flags = event->result;
-    /* A resident process with an option is a shell, whose snippets are all cells. */
-    if (cf.execc)
-        cf.eval_flags |= CF_EVAL_CELL | CF_EVAL_UNTIL_VALUE;
     cf_free_return_value(ctx);
     cf.program_done = false;
     cf.state.eval_reason = CF_REASON_NORMAL;
@@ -467,7 +471,7 @@ static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payl
         }
         JS_FreeValue(ctx, texts);
     }
-    if (cf.eval_flags & CF_EVAL_CELL)
+    if ((cf.eval_flags & CF_EVAL_CELL) || cf_is_shell())
         cf_run_cell(ctx, (CfText){ text, len }, url);
     else
         cf_run_program(ctx, (CfText){ text, len }, url);
