@@ -26,7 +26,13 @@ function prepare(make) {
   if (interpreter !== undefined) return;
   bash = make();
   const { state } = bash;
-  for (const [name, value] of [['0', 'bash'], ['#', '0'], ['@', ''], ['*', '']]) state.env.set(name, value);
+  for (const [name, value] of [
+    ['0', 'bash'],
+    ['#', '0'],
+    ['@', ''],
+    ['*', ''],
+  ])
+    state.env.set(name, value);
   state.shoptOptions.expand_aliases = true;
   interpreter = withInterpreter(bash);
 }

@@ -72,12 +72,12 @@ export type {
 } from './options/private-network.js';
 export type {
   AttachOptions,
+  CellOptions,
   CommandOptions,
   Env,
   EvaluationOptions,
   ExecFilesOptions,
   OutputHandler,
-  CellOptions,
   ResidentExecOptions,
   ResidentRunnerOptions,
   RunOptions,
@@ -124,9 +124,9 @@ export type { MemberFlow, NetworkMember, NetworkRuntime } from './private-networ
 export { Network } from './private-networks/network.js';
 export type { GuestProcess } from './programs/guest-process.js';
 export type { ExecResult, ExecTimings, RunResult } from './programs/result.js';
-export type { CellError, CellOutput, CellResult } from './runner/cell-result.js';
 export type { ProcessEntry } from './programs/runtime-programs.js';
 export type { FileType, SidecarResources as SidecarResourceSnapshot } from './protocol/generated/messages.js';
+export type { CellError, CellOutput, CellResult } from './runner/cell-result.js';
 export type { ResidentRunner } from './runner/resident-runner.js';
 export type { ProgramFiles } from './runtime/exec-files.js';
 export { NodeRuntime } from './runtime/node-runtime.js';

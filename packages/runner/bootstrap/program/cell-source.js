@@ -145,7 +145,9 @@ function convertNested(cell, node) {
   }
 }
 
-const convertAll = (cell, nodes) => nodes.forEach((node) => convertNested(cell, node));
+function convertAll(cell, nodes) {
+  for (const node of nodes) convertNested(cell, node);
+}
 
 // The head of a loop cannot begin with `void`.
 function convertHead(cell, node) {

@@ -122,7 +122,8 @@ export interface Returned {
 /** Parses the value of an outcome. */
 export function returnedBy(outcome: Outcome): Returned {
   const value = outcome.value === undefined ? undefined : parse(outcome.value);
-  if (value === BROKEN) return { outcome: withFault(outcome, 'the value that the program returned is not JSON'), value: undefined };
+  if (value === BROKEN)
+    return { outcome: withFault(outcome, 'the value that the program returned is not JSON'), value: undefined };
   if (value === REFUSED) return { outcome: withRefusal(outcome), value: undefined };
   return { outcome, value };
 }

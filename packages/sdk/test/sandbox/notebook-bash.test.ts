@@ -14,7 +14,9 @@ describe.each(MODES)('$name', (mode) => {
     withShell(mode, async (shell) => {
       const out = async (code: string) => (await shell.exec(code)).stdout;
       expect(await out('echo $GIVEN; pwd')).toBe('yes\n/tmp\n');
-      await shell.exec('a=1; export b=2; list=(x y z); f() { echo "f$1"; }; alias hi="echo hello"; set -o pipefail; mkdir -p d; cd d');
+      await shell.exec(
+        'a=1; export b=2; list=(x y z); f() { echo "f$1"; }; alias hi="echo hello"; set -o pipefail; mkdir -p d; cd d',
+      );
       expect(await out('echo $a ${list[1]}; f 3; pwd; node -p process.env.b')).toBe('1 y\nf3\n/tmp/d\n2\n');
       expect(await out('hi; set -o | grep pipefail')).toMatch(/^hello\npipefail\s+on\n$/);
       expect(await shell.exec('false')).toMatchObject({ exitCode: 1 });
@@ -54,7 +56,11 @@ describe.each(MODES)('$name', (mode) => {
   test('an interrupt ends loops and programs, and keeps the state', () =>
     withShell(mode, async (shell, runtime) => {
       await shell.exec('kept=1');
-      for (const code of ['while :; do :; done', 'sleep 60; echo never', 'for i in 1 2 3; do node -e "setTimeout(() => {}, 60000)"; done']) {
+      for (const code of [
+        'while :; do :; done',
+        'sleep 60; echo never',
+        'for i in 1 2 3; do node -e "setTimeout(() => {}, 60000)"; done',
+      ]) {
         const running = shell.cell(`echo begun; ${code}`, { onStdout: () => void setTimeout(() => shell.interrupt(), 50) });
         expect(await running).toMatchObject({ exitCode: 130, error: { code: 'ERR_INTERRUPTED' }, stdout: 'begun\n' });
       }

@@ -12,8 +12,12 @@ describe.each(MODES)('$name', (mode) => {
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       const text = async (code: string) => (await runner.cell(code)).text;
-      expect(await text("import { sep as slash } from 'node:path'; import crypto from 'crypto'; const a = 1; let b = 2")).toBe(undefined);
-      expect(await text('class A { get n() { return a + b } }\nfunction f(n) { return n === 0 ? g() : f(n - 1) }')).toBe(undefined);
+      expect(await text("import { sep as slash } from 'node:path'; import crypto from 'crypto'; const a = 1; let b = 2")).toBe(
+        undefined,
+      );
+      expect(await text('class A { get n() { return a + b } }\nfunction f(n) { return n === 0 ? g() : f(n - 1) }')).toBe(
+        undefined,
+      );
       expect(await text('const g = () => slash; f(3)')).toBe('/');
       expect(await text('const a = 10, { b } = { b: 20 }; new A().n')).toBe('30');
       expect(await text('function g() { return "new" }; f(1)')).toBe('new');
@@ -67,12 +71,16 @@ describe.each(MODES)('$name', (mode) => {
       });
       expect(await runner.cell('throw 5')).toMatchObject({ exitCode: 1, thrown: { name: 'Uncaught', message: '5' } });
       expect((await runner.cell('const = 1')).thrown?.name).toBe('SyntaxError');
-      expect((await runner.cell('setTimeout(() => { throw new RangeError("late") }); await new Promise(() => {})')).thrown).toMatchObject({
+      expect(
+        (await runner.cell('setTimeout(() => { throw new RangeError("late") }); await new Promise(() => {})')).thrown,
+      ).toMatchObject({
         name: 'RangeError',
         message: 'late',
       });
       expect((await runner.cell('kept')).text).toBe('1');
-      await expect(runner.cell('throw new Error("no")', { throwOnError: true })).rejects.toMatchObject({ code: 'ERR_PROGRAM_FAILED' });
+      await expect(runner.cell('throw new Error("no")', { throwOnError: true })).rejects.toMatchObject({
+        code: 'ERR_PROGRAM_FAILED',
+      });
     }));
 
   test('servers and timers of a cell continue while later cells run', () =>
@@ -102,7 +110,9 @@ describe.each(MODES)('$name', (mode) => {
       await runner.cell('setTimeout(() => { console.log("between"); throw new Error("nobody") }, 10)');
       await new Promise((resolve) => setTimeout(resolve, 60));
       const seen: string[] = [];
-      const next = await runner.cell('console.log("next")', { onStdout: (chunk) => void seen.push(Buffer.from(chunk).toString()) });
+      const next = await runner.cell('console.log("next")', {
+        onStdout: (chunk) => void seen.push(Buffer.from(chunk).toString()),
+      });
       expect(next.stdout).toBe('between\nnext\n');
       expect(seen.join('')).toBe('between\nnext\n');
       expect(next.earlierErrors).toMatchObject([{ name: 'Error', message: 'nobody' }]);

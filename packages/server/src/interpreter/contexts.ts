@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { isColdframeError, type ResidentRunner } from 'coldframe';
 import { z } from 'zod';
-import { environmentOf, DEFAULT_USER } from '../envd/user.js';
+import { DEFAULT_USER, environmentOf } from '../envd/user.js';
 import { HOME } from '../sandboxes/base.js';
 import type { Sandbox } from '../sandboxes/sandbox.js';
 import { DEFAULT_LANGUAGE, type RunnerLanguage } from './languages.js';

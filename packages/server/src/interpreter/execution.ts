@@ -20,7 +20,12 @@ export interface Execution {
  * Runs an execution and ends the response. If the client closes the connection, the cell is
  * interrupted, and the context keeps its state.
  */
-export async function execute(contexts: Contexts, context: Context, execution: Execution, response: ServerResponse): Promise<void> {
+export async function execute(
+  contexts: Contexts,
+  context: Context,
+  execution: Execution,
+  response: ServerResponse,
+): Promise<void> {
   const closed = new AbortController();
   const onClose = (): void => closed.abort();
   response.once('close', onClose);
@@ -136,6 +141,7 @@ function* eventsOf({ results, thrown, error, earlierErrors }: CellResult): Gener
 }
 
 function failureOf(error: unknown): ExecutionEvent {
-  const { code, message } = error instanceof Error ? (error as Error & { code?: string }) : { code: undefined, message: String(error) };
+  const { code, message } =
+    error instanceof Error ? (error as Error & { code?: string }) : { code: undefined, message: String(error) };
   return errorOf({ name: code ?? 'ExecutionError', message, stack: message });
 }
