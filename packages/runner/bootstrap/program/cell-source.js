@@ -1,7 +1,8 @@
-// Converts the text of a cell to an ES module whose declarations outlive the module: names that the
-// top level declares become properties of the global object, so later cells can use the names and
-// declare the names again. The value of the last expression is passed to the object `import.meta.cell`.
-// Every line keeps its number, because error reports quote the typed text. Next: cell.js.
+// Converts the text of a cell to an ES module whose declarations outlive the module. Names that the
+// top level declares become properties of the global object. Later cells can use the names and
+// declare the names again. The value of the last expression is passed to the object
+// `import.meta.cell`. Every line keeps its number, because error reports quote the typed text.
+// Next: cell.js.
 'use strict';
 
 const context = require('../context.js');

@@ -1,7 +1,7 @@
 // The cells of a resident runner. A cell is an evaluation whose declarations, results and error
-// belong to a notebook: the shim passes the text to `begin`, runs the returned module, and calls
-// `end` when the evaluation has ended. The results are the evaluation's return value, as JSON.
-// Errors that no cell receives are kept for the next cell. Next: cell-source.js, display.js;
+// belong to a notebook. The shim passes the text to `begin` and runs the returned module. The shim
+// calls `end` when the evaluation has ended. The results are the evaluation's return value, as
+// JSON. Errors that no cell receives are kept for the next cell. Next: cell-source.js, display.js;
 // ../errors/fatal.js reports uncaught errors to this file.
 'use strict';
 
@@ -23,7 +23,8 @@ let isPrepared = false;
 let kept = [];
 let dropped = 0;
 
-// Implements the shim's `cell` hook. Returns the text of a module, or the promise of a shell's cell.
+// Implements the shim's `cell` hook. Returns the text of a module, or the promise of a shell's
+// cell.
 function begin(text, isTypeScript, isCell) {
   const cell = { results: [], thrown: undefined, isOver: false, returns: isCell && native.returnsValue() };
   current = cell;

@@ -158,8 +158,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Returns the outcome with an engine fault instead of a value. The guest's own code writes the value.
- * Only a program that controls the engine can write text that is not JSON.
+ * Returns the outcome with an engine fault instead of a value. The guest's own code writes the
+ * value. Only a program that controls the engine can write text that is not JSON.
  */
 export function withFault(outcome: Outcome, reason: string): Outcome {
   const failure = { code: 'ERR_ENGINE_FAULT', message: `the engine faulted: ${reason}`, details: { reason } };

@@ -51,7 +51,8 @@ export class ResidentRunner implements AsyncDisposable {
 
   /**
    * Evaluates `code`, an ES module. Resolves when the code and all work that the code started have
-   * ended, or with `until: 'value'` when the code has ended. If `timeout` passes, the snippet is ended, and the runner keeps its state.
+   * ended, or with `until: 'value'` when the code has ended. If `timeout` passes, the snippet is
+   * ended, and the runner keeps its state.
    *
    * @throws the signal's reason, the error of an output handler, `ERR_INVALID_OPTION`,
    * `ERR_RUNNER_DISPOSED`, `ERR_RUNNER_EXITED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`,

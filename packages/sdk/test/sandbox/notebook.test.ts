@@ -190,7 +190,7 @@ test('cells leave nothing behind', async () => {
     const runner = await runtime.createResidentRunner();
     const run = async (count: number) => {
       for (let at = 0; at < count; at++) {
-        const code = `import { basename } from 'node:path'; const value = ${at}; function f() { return value } basename(String(f()))`;
+        const code = `import { basename } from 'node:path'; const value = ${at}; const f = () => value; basename(String(f()))`;
         expect((await runner.cell(code)).text).toBe(String(at));
       }
     };

@@ -1,8 +1,8 @@
 // The contexts of a sandbox: each has a language, a working directory, and a resident runner that
 // keeps the state of the executions. The first execution starts the runner.
 //
-// The table of contexts is a file in the sandbox. So pauses, snapshots and forks of the sandbox keep
-// the contexts, and their runners are found by their pids. Next: `execution.ts`.
+// The table of contexts is a file in the sandbox. So pauses, snapshots and forks of the sandbox
+// keep the contexts, and their runners are found by their pids. Next: `execution.ts`.
 
 import { randomUUID } from 'node:crypto';
 import { isColdframeError, type ResidentRunner } from 'coldframe';

@@ -109,7 +109,8 @@ test('a client that leaves interrupts its cell, and the context keeps its state'
   await response.body?.getReader().read();
   controller.abort();
   expect((await sandbox.runCode('++kept', { language: 'js' })).text).toBe('2');
-  // A cell that ends the process of its context loses the state, and the next cell has a new process.
+  // A cell that ends the process of its context loses the state, and the next cell has a new
+  // process.
   await sandbox.runCode('process.exit(3)', { language: 'js' });
   expect((await sandbox.runCode('typeof kept', { language: 'js' })).text).toBe('undefined');
 });

@@ -138,7 +138,7 @@ impl Program {
         });
         // The lock is held, because `take_sink` ends the evaluation and its output together.
         self.output.lock().begin_evaluation(request.id, request.streams);
-        // The guest continues after an interrupt that came before the evaluation.
+        // The guest continues after an interrupt from before the evaluation.
         self.must_interrupt.store(false, Ordering::Release);
         drop(control);
         self.begin_cpu();
