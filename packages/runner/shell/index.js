@@ -15,6 +15,7 @@ import { inherited } from './fork.js';
 import { interact } from './interactive/session.js';
 import { beginAnew } from './interpreter.js';
 import { executionLimits } from './limits.js';
+import { abandon, enter, evaluate, leave } from './notebook.js';
 import { applet, place, shellProcess } from './processes.js';
 import { programs } from './programs.js';
 import { reasonOf } from './reasons.js';
@@ -191,6 +192,15 @@ async function run(bash, text) {
   if (result.stderr) write(2, bytesOf(result.stderr));
   return result.exitCode & 0xff;
 }
+
+/** The functions of a shell that stays alive, for the bootstrap (notebook.js). */
+const make = () => makeBash(process.env, workingDirectory());
+export const notebook = {
+  enter: (texts) => enter(make, texts),
+  leave,
+  evaluate: (text) => evaluate(make, text),
+  abandon,
+};
 
 /** Loads every command while the image is made, so that a process loads no command. */
 export async function warm() {

@@ -9,13 +9,14 @@ import { Interpreter, shellBuiltins } from 'just-bash';
 import { background } from './background.js';
 import { ownBuiltins, SHELL_WORDS } from './builtins.js';
 import { close, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
+import { isStale, never, received } from './generations.js';
 import { follows, hasOwnInput, inputFor, inputMayWait, readsAsItComes } from './input.js';
 import { checkpoint } from './interrupts.js';
 import { awaitForeground, foregroundGroup, noGroup, usesJobControl } from './jobs.js';
 import { cannotRun, isLauncher, launched, withoutCommand } from './launchers.js';
 import { pipelineOf, textOf } from './nodes.js';
 import { runPipeline } from './pipelines.js';
-import { applet, ended, exitCodeOf, find, place, refused, shellProcess, start, takePlace } from './processes.js';
+import { applet, ended, exitCodeOf, find, inBackground, place, refused, shellProcess, start, takePlace } from './processes.js';
 import { read, readsInput } from './read-builtin.js';
 import { reasonOf } from './reasons.js';
 import { keptDescriptor, redirect, taken } from './redirections.js';
@@ -123,6 +124,7 @@ export function beginAnew(run = parsed) {
 
 // Runs a script. When the outermost script ends, also runs the due traps with the script's state.
 prototype.executeScript = async function (node) {
+  if (received(this)) return never();
   if (outermost === undefined) return executeScript.call(this, node);
   const run = outermost;
   outermost = undefined;
@@ -153,11 +155,13 @@ async function outcome(running) {
 
 prototype.executeStatement = async function (node) {
   await checkpoint();
+  if (isStale(this)) return never();
   await runTraps(this);
-  return node.background ? background(this, node) : executeStatement.call(this, node);
+  return node.background ? inBackground(() => background(this, node)) : executeStatement.call(this, node);
 };
 
 prototype.executePipeline = async function (node) {
+  if (isStale(this)) return never();
   const run = node.commands.length > 1 ? runPipeline(this, node, executePipeline) : executePipeline.call(this, node);
   return flush(await run);
 };

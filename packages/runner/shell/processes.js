@@ -44,18 +44,33 @@ export function find(name, path, cwd) {
   return undefined;
 }
 
+/** The children that have not ended: pid → whether the child runs in the background. */
+export const children = new Map();
+let startsInBackground = false;
+
+/** Runs `work`, whose children run in the background. */
+export async function inBackground(work) {
+  startsInBackground = true;
+  try {
+    return await work();
+  } finally {
+    startsInBackground = false;
+  }
+}
+
 /**
  * Starts `file`. The shell runs scripts whose first line names no interpreter. The other options
  * are the options of the kernel's `spawn`. `fds` maps the child's descriptors to descriptors of
- * this process. Returns the child's pid, or the
- * failure: `{ exitCode, message }`.
+ * this process. Returns the child's pid, or the failure: `{ exitCode, message }`.
  */
 export function start({ file, args, env, ...options }) {
   const { cwd } = options;
   const pairs = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   let pid = kernel.spawn({ file, args, env: pairs, ...options });
   if (pid === ENOEXEC) pid = kernel.spawn({ file: '/bin/sh', args: ['sh', file, ...args.slice(1)], env: pairs, ...options });
-  return pid >= 0 ? pid : failure(pid, file, cwd);
+  if (pid < 0) return failure(pid, file, cwd);
+  children.set(pid, startsInBackground);
+  return pid;
 }
 
 function failure(error, file, cwd) {
@@ -98,7 +113,13 @@ export const signalName = (number) => NAMES[number];
 export const exitCodeOf = (status) => ((status & 0x7f) > 0 ? SIGNALED + (status & 0x7f) : status >> 8);
 
 /** Resolves with the wait status. Signals are delivered meanwhile. */
-export const ended = (pid) => new Promise((resolve) => kernel.wait(pid, resolve));
+export const ended = (pid) =>
+  new Promise((resolve) => {
+    kernel.wait(pid, (status) => {
+      children.delete(pid);
+      resolve(status);
+    });
+  });
 
 const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
 

@@ -74,6 +74,7 @@ export type {
 } from './options/private-network.js';
 export type {
   AttachOptions,
+  CellOptions,
   CommandOptions,
   Env,
   EvaluationOptions,
@@ -130,6 +131,7 @@ export type { ExecResult, ExecTimings, RunResult } from './programs/result.js';
 export type { ProcessEntry } from './programs/runtime-programs.js';
 export type { Terminal } from './programs/terminal.js';
 export type { FileType, SidecarResources as SidecarResourceSnapshot } from './protocol/generated/messages.js';
+export type { CellError, CellOutput, CellResult } from './runner/cell-result.js';
 export type { ResidentRunner } from './runner/resident-runner.js';
 export type { ProgramFiles } from './runtime/exec-files.js';
 export { NodeRuntime } from './runtime/node-runtime.js';

@@ -8,6 +8,7 @@ import { Sidecar } from 'coldframe';
 import { createControl } from './control/app.js';
 import { createAgent } from './envd/agent.js';
 import { createFront, refuse } from './front/front.js';
+import { createInterpreter } from './interpreter/app.js';
 import { ServerOptions } from './options.js';
 import { openRegistry } from './registry/sqlite.js';
 import { Sandboxes } from './sandboxes/sandboxes.js';
@@ -31,11 +32,16 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const registry = openRegistry(join(directory, 'registry.db'), Date.now());
   const sidecar = await Sidecar.spawn({ snapshots: { directory: join(directory, 'snapshots') } });
   const sandboxes = new Sandboxes(registry, sidecar);
-  const [control, agent] = await Promise.all([createControl({ sandboxes, registry }, apiKeys), createAgent()]);
+  const [control, agent, interpreter] = await Promise.all([
+    createControl({ sandboxes, registry }, apiKeys),
+    createAgent(),
+    createInterpreter(),
+  ]);
   const front = createFront({
     sandboxes,
     control: (request, response) => control.routing(request, response),
     agent: (request, response) => agent.routing(request, response),
+    interpreter: (request, response) => interpreter.routing(request, response),
     port: (_, response, { id, port }) =>
       refuse(response, 501, { sandboxId: id, port, message: 'Requests to servers in sandboxes are not available' }),
   });
@@ -51,7 +57,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       server.close();
       await sandboxes.close();
       server.closeAllConnections();
-      await Promise.all([control.close(), agent.close(), sidecar.dispose()]);
+      await Promise.all([control.close(), agent.close(), interpreter.close(), sidecar.dispose()]);
       registry.close();
     },
   };

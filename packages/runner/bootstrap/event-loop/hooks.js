@@ -11,6 +11,7 @@ const { link } = require('../modules/linking.js');
 const { uncaught } = require('../errors/fatal.js');
 const loopClock = require('./loop-clock.js');
 const { complete } = require('./operations.js');
+const cell = require('../program/cell.js');
 const evaluationPlace = require('../program/evaluation-place.js');
 const { applyOptions } = require('../program/options.js');
 const { restore, restored } = require('../start-up/restore.js');
@@ -36,7 +37,15 @@ function install() {
     restore,
     restored,
     evalPlace: evaluationPlace.enter,
-    evalDone: evaluationPlace.leave,
+    evalDone() {
+      cell.end();
+      evaluationPlace.leave();
+    },
+    cell: cell.begin,
+    abandon() {
+      cell.abandon();
+      evaluationPlace.leave();
+    },
     // Node's C++ calls these functions as methods of `process`, and stacks show the receiver.
     tick: context.tickCallback.bind(process),
     complete: timed(complete),

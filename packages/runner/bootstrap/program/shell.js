@@ -104,4 +104,12 @@ function run() {
   return true;
 }
 
-module.exports = { install, run };
+const RESIDENT = 2;
+
+/** Returns whether this process is a shell that stays alive and evaluates cells. */
+const isResident = () => shell !== undefined && native.mode() === RESIDENT;
+
+/** Returns the functions of a shell that stays alive, or undefined in any other process. */
+const notebook = () => (isResident() ? shell.notebook : undefined);
+
+module.exports = { install, notebook, run };

@@ -39,7 +39,7 @@ NATIVE(cf_toggle_immediate_ref)
 
 static const char *const cf_hook_names[HOOK_COUNT] = {
     "start", "link", "tick", "timers", "immediates", "complete", "uncaught", "beforeExit", "exit", "evalDone", "options", "main",
-    "restore", "restored", "evalPlace",
+    "restore", "restored", "evalPlace", "cell", "abandon",
 };
 
 NATIVE(cf_set_hooks)
@@ -186,8 +186,11 @@ static void cf_run_timers(JSContext *ctx)
             return;
         ok = cf_call_hook(ctx, HOOK_TIMERS, 1, vc(&now), &result);
     } while (!ok && !cf.stop);
-    if (cf.stop)
+    if (cf.stop) {
+        /* A resident runner continues after an interrupt, with the timers that are left. */
+        cf_next_timer = cf_loop_now() + 1;
         return;
+    }
     if (JS_ToFloat64(ctx, &expiry, result))
         JS_FreeValue(ctx, JS_GetException(ctx));
     JS_FreeValue(ctx, result);
@@ -239,6 +242,12 @@ static void cf_finish_program(JSContext *ctx)
         cf.stop = CF_STOP_EXIT;
 }
 
+/* Returns whether this resident process is a shell. The name of the shell is its only option. */
+static bool cf_is_shell(void)
+{
+    return cf.execc > 0;
+}
+
 /* Ends an evaluation when its module and the work that it started have ended. */
 static void cf_finish_eval(JSContext *ctx)
 {
@@ -247,7 +256,8 @@ static void cf_finish_eval(JSContext *ctx)
     if (!cf.eval_id)
         return;
     if (!cf.state.eval_reason) {
-        if (refs > cf.eval_base_refs || (!cf.program_done && refs > 0))
+        bool waits_for_work = !(cf.eval_flags & CF_EVAL_UNTIL_VALUE) && !cf_is_shell() && refs > cf.eval_base_refs;
+        if (waits_for_work || (!cf.program_done && refs > 0))
             return;
         if (!cf.program_done && !cf.exit_info[2]) {
             cf_warn_unsettled(ctx);
@@ -377,6 +387,42 @@ static void cf_on_complete(JSContext *ctx, const CfEvent *event, const uint8_t *
     JS_FreeValue(ctx, bytes);
 }
 
+/* Starts a cell, or a script of a shell. The hook `cell` returns the text of a module, or the promise of the cell's end. */
+static void cf_run_cell(JSContext *ctx, CfText source, const char *url)
+{
+    bool is_typescript = cf.eval_flags & CF_EVAL_TYPE_SCRIPT, is_cell = cf.eval_flags & CF_EVAL_CELL;
+    JSValue args[3] = { cf_text_value(ctx, source), js_bool(is_typescript), js_bool(is_cell) };
+    JSValue result = JS_UNDEFINED;
+    bool ok = !JS_IsException(args[0]);
+
+    if (!ok)
+        cf_report_exception(ctx, false);
+    else
+        ok = cf_call_hook(ctx, HOOK_CELL, 3, vc(args), &result);
+    JS_FreeValue(ctx, args[0]);
+    if (!ok) {
+        cf.program_done = true;
+        return;
+    }
+    if (JS_IsString(result)) {
+        CfText module;
+        size_t len;
+        module.bytes = JS_ToCStringLen(ctx, &len, result);
+        module.len = len;
+        JS_FreeValue(ctx, result);
+        if (!module.bytes) {
+            cf.program_done = true;
+            cf_report_exception(ctx, false);
+            return;
+        }
+        cf_run_program(ctx, module, url);
+        JS_FreeCString(ctx, module.bytes);
+        return;
+    }
+    cf_set_main_promise(ctx, result);
+    cf_run_jobs(ctx);
+}
+
 static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payload)
 {
     /* Numbers this process's snippets as Node numbers the text of -e. The ids of the sidecar are
@@ -397,7 +443,7 @@ static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payl
     char *text = js_malloc(ctx, len + 1);
 
     cf.eval_id = event->id;
-    cf.eval_returns = event->result;
+    cf.eval_flags = event->result;
     cf_free_return_value(ctx);
     cf.program_done = false;
     cf.state.eval_reason = CF_REASON_NORMAL;
@@ -425,7 +471,23 @@ static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payl
         }
         JS_FreeValue(ctx, texts);
     }
-    cf_run_program(ctx, (CfText){ text, len }, url);
+    if ((cf.eval_flags & CF_EVAL_CELL) || cf_is_shell())
+        cf_run_cell(ctx, (CfText){ text, len }, url);
+    else
+        cf_run_program(ctx, (CfText){ text, len }, url);
+}
+
+/* Ends the work of an evaluation that the sidecar has ended. */
+static void cf_on_abandon(JSContext *ctx, const CfEvent *event)
+{
+    if (cf.eval_id && cf.eval_id == event->id) {
+        cf.eval_id = 0;
+        cf.program_done = true;
+        set_value(ctx, &cf.main_promise, JS_UNDEFINED);
+        memset(cf.exit_info, 0, sizeof(cf.exit_info));
+    }
+    if (event->id)
+        cf_call_hook(ctx, HOOK_ABANDON, 0, NULL, NULL);
 }
 
 static bool cf_was_restored;
@@ -464,6 +526,7 @@ static void cf_deliver(JSContext *ctx, const uint8_t *events, uint32_t len)
         case CF_EVENT_START: cf_on_start(ctx, &event, payload); break;
         case CF_EVENT_COMPLETE: cf_on_complete(ctx, &event, payload); break;
         case CF_EVENT_EVAL: cf_on_eval(ctx, &event, payload); break;
+        case CF_EVENT_ABANDON: cf_on_abandon(ctx, &event); break;
         case CF_EVENT_RESTORE: cf_on_restore(ctx, &event, payload); break;
         default: break; /* a TIMER event only resumes the loop */
         }

@@ -16,6 +16,7 @@ const REMEDIES: Readonly<Record<Known, string>> = {
   ERR_MEMORY_LIMIT: 'Pass a larger `--limit memoryBytes=...`, for example 512MiB, or use less memory.',
   ERR_RESULT_LIMIT: 'Pass a larger `--limit resultBytes=...`, or write the result to a file.',
   ERR_CANCELED: 'Run the program again.',
+  ERR_INTERRUPTED: 'Run the code again.',
   ERR_RUNTIME_DISPOSED: 'Run the program again.',
   ERR_RUNNER_EXITED: 'Start a new session.',
   ERR_ROLLED_BACK: 'Run the program again: the rollback ended it.',

@@ -26,6 +26,8 @@ export interface FailureFacts {
   ERR_RESULT_REFUSED: { key: string };
   /** The app cancelled the program, or disposed the runner that evaluated the snippet. */
   ERR_CANCELED: object;
+  /** `runner.interrupt()` has ended the evaluation. The runner keeps its state. */
+  ERR_INTERRUPTED: object;
   /** The runtime was disposed while the program ran, or before the call. */
   ERR_RUNTIME_DISPOSED: { runtime?: number };
   /**

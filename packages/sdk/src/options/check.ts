@@ -12,7 +12,7 @@ import { NETWORK_CHECK, NETWORK_UPDATE } from './outside.js';
 import { PERMISSIONS } from './permissions.js';
 import { ACQUIRE, POOL_DISPOSE, POOL_OPTIONS } from './pool.js';
 import { MEMBERSHIP, NETWORK_CREATE } from './private-network.js';
-import { ATTACH, COMMAND, EXEC_FILES, RESIDENT_EXEC, RESIDENT_RUNNER, RUN } from './programs.js';
+import { ATTACH, CELL, COMMAND, EXEC_FILES, RESIDENT_EXEC, RESIDENT_RUNNER, RUN } from './programs.js';
 import type { Fault, Rule } from './rule.js';
 import { RUNTIME_OPTIONS } from './runtime.js';
 import { show } from './show.js';
@@ -40,6 +40,7 @@ export const CALLS = {
   'createResidentRunner()': objectWith(RESIDENT_RUNNER),
   'ResidentRunner.exec()': objectWith(RESIDENT_EXEC),
   'ResidentRunner.run()': objectWith(RESIDENT_EXEC),
+  'ResidentRunner.cell()': objectWith(CELL),
   'attach()': objectWith(ATTACH),
   'check()': CHECK_OPTIONS,
   'registerBindings()': objectWith({ bindings: BINDINGS }),

@@ -146,13 +146,39 @@ export interface CommandOptions extends ProcessPlace, EvaluationOptions, LeftBeh
 }
 
 /** Options of `runtime.createResidentRunner()`. */
-export interface ResidentRunnerOptions extends ProcessPlace {}
+export interface ResidentRunnerOptions extends ProcessPlace {
+  /**
+   * The language of the snippets. A runner of `'bash'` is a shell that keeps its variables,
+   * functions, options, aliases and working directory.
+   * @default 'javascript'
+   */
+  language?: 'javascript' | 'bash' | undefined;
+}
 
 /**
  * Options of `runner.exec()` and `runner.run()`. `env` and `cwd` apply to this evaluation. After
  * the evaluation, the runner has its own variables and working directory again.
  */
-export interface ResidentExecOptions extends ProgramPlace, EvaluationOptions {}
+export interface ResidentExecOptions extends ProgramPlace, EvaluationOptions {
+  /**
+   * The end of the evaluation. `'idle'` waits for the snippet and for the work that the snippet
+   * started. `'value'` only waits for the snippet: its servers and timers continue.
+   * @default 'idle'
+   */
+  until?: 'value' | 'idle' | undefined;
+}
+
+/** Options of `runner.cell()`. */
+export interface CellOptions extends Omit<ResidentExecOptions, 'until'> {
+  /** The end of the evaluation, as in `exec()`. @default 'value' */
+  until?: 'value' | 'idle' | undefined;
+  /**
+   * The language of the cell. Types of TypeScript are removed. A runner of the language `'bash'`
+   * ignores this option.
+   * @default 'javascript'
+   */
+  language?: 'javascript' | 'typescript' | undefined;
+}
 
 /** Options of `runtime.attach()`, and of `attach()` of an entry of `runtime.processes()`. */
 export interface AttachOptions extends Pick<EvaluationOptions, 'onStdout' | 'onStderr' | 'signal'> {
@@ -210,10 +236,20 @@ export const PROGRAM_FILES = mapOf(RELATIVE, CONTENT, `a map of the path of ${RE
 export const COMMAND: OptionTable<CommandOptions> = { ...EVALUATION, ...PROCESS, ...LEFT_BEHIND, stdin: STDIN };
 
 /** The option table of a new resident runner. */
-export const RESIDENT_RUNNER: OptionTable<ResidentRunnerOptions> = PROCESS;
+export const RESIDENT_RUNNER: OptionTable<ResidentRunnerOptions> = {
+  ...PROCESS,
+  language: oneOf(['javascript', 'bash'], "'javascript' or 'bash'"),
+};
 
 /** The option table of an evaluation in a resident runner. */
-export const RESIDENT_EXEC: OptionTable<ResidentExecOptions> = { ...EVALUATION, ...PLACE };
+export const RESIDENT_EXEC: OptionTable<ResidentExecOptions> = {
+  ...EVALUATION,
+  ...PLACE,
+  until: known(oneOf(['value', 'idle'], "'value' or 'idle'"), ['waitFor']),
+};
+
+/** The option table of a cell. */
+export const CELL: OptionTable<CellOptions> = { ...RESIDENT_EXEC, language: RUN.language };
 
 /** The option table of a further handle for a program. */
 export const ATTACH: OptionTable<AttachOptions> = {

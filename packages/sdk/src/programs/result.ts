@@ -111,11 +111,28 @@ export class RunResult<T = unknown> extends ExecResult {
   declare readonly value?: T;
 
   /** @internal */
-  constructor(outcome: Outcome) {
-    const parsed = outcome.value === undefined ? undefined : parse(outcome.value);
-    super(parsed === BROKEN ? withFault(outcome) : parsed === REFUSED ? withRefusal(outcome) : outcome);
-    if (parsed !== undefined && parsed !== BROKEN && parsed !== REFUSED) this.value = parsed as T;
+  constructor(given: Outcome) {
+    const { outcome, value } = returnedBy(given);
+    super(outcome);
+    if (value !== undefined) this.value = value as T;
   }
+}
+
+/** An outcome and the value that its program returned. */
+export interface Returned {
+  /** The outcome, with a failure if the value was refused. */
+  outcome: Outcome;
+  /** The value, or `undefined` without an accepted value. */
+  value: unknown;
+}
+
+/** Parses the value of an outcome. */
+export function returnedBy(outcome: Outcome): Returned {
+  const value = outcome.value === undefined ? undefined : parse(outcome.value);
+  if (value === BROKEN)
+    return { outcome: withFault(outcome, 'the value that the program returned is not JSON'), value: undefined };
+  if (value === REFUSED) return { outcome: withRefusal(outcome), value: undefined };
+  return { outcome, value };
 }
 
 /**
@@ -147,10 +164,11 @@ function parse(text: string): unknown {
   return hasProtoKey(text, value) ? REFUSED : value;
 }
 
-// Returns the outcome with an engine fault instead of a value. The value is JSON that the guest's
-// own code writes. Only a program that controls the engine can write text that is not JSON.
-function withFault(outcome: Outcome): Outcome {
-  const reason = 'the value that the program returned is not JSON';
+/**
+ * Returns the outcome with an engine fault instead of a value. The guest's own code writes the
+ * value. Only a program that controls the engine can write text that is not JSON.
+ */
+export function withFault(outcome: Outcome, reason: string): Outcome {
   const failure = { code: 'ERR_ENGINE_FAULT', message: `the engine faulted: ${reason}`, details: { reason } };
   return { ...outcome, exitCode: 137, failure: outcome.failure ?? failure };
 }

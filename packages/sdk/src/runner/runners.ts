@@ -39,6 +39,7 @@ export class Runners {
       cwd: options?.cwd,
       limits: options?.limits,
       user: idsOf(options?.user),
+      language: options?.language,
     });
     if (this.#onBootTiming !== undefined) reportGuestStart(this.#onBootTiming, timings);
     // Handles of ended runners are removed at each power of two, which is constant work for each

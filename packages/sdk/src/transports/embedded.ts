@@ -92,8 +92,9 @@ function fastCalls(session: AddonSession, channel: Channel, framed: FastCalls): 
       );
     },
     evaluate(id, snippet, onOutput) {
-      const { runner, code, timeoutMs, stream, returns, env, cwd } = snippet;
-      if ([stream, returns, env, cwd].some((option) => option !== undefined)) return framed.evaluate(id, snippet, onOutput);
+      const { runner, code, timeoutMs, stream, returns, env, cwd, until, cell } = snippet;
+      const options = [stream, returns, env, cwd, until, cell];
+      if (options.some((option) => option !== undefined)) return framed.evaluate(id, snippet, onOutput);
       return endOf(
         id,
         call(() => session.evaluate(id, runner, code, timeoutMs)),

@@ -241,6 +241,7 @@ const sidecar = {
   spinUs: number(0, 10_000),
   snapshots: z.optional(snapshots),
 };
+const until = z.optional(oneOf('value', 'idle'));
 const acquire = z.strictObject({ tenant, signal });
 const timeoutMs = number(1, 300_000);
 const permissionBits = number(0, 0o1777);
@@ -275,9 +276,10 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>
     term: z.optional(TEXT),
     onData: callback,
   }),
-  'createResidentRunner()': z.strictObject({ env, cwd, limits: processLimits, user: owner }),
-  'ResidentRunner.exec()': z.strictObject({ ...evaluation, env, cwd }),
-  'ResidentRunner.run()': z.strictObject({ ...evaluation, env, cwd }),
+  'createResidentRunner()': z.strictObject({ env, cwd, limits: processLimits, user: owner, language: oneOf('javascript', 'bash') }),
+  'ResidentRunner.exec()': z.strictObject({ ...evaluation, env, cwd, until }),
+  'ResidentRunner.run()': z.strictObject({ ...evaluation, env, cwd, until }),
+  'ResidentRunner.cell()': z.strictObject({ ...evaluation, env, cwd, until, language: oneOf('javascript', 'typescript') }),
   'check()': z.strictObject({
     language: oneOf('javascript', 'typescript'),
     types: flag,

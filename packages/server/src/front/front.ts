@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { refusalOf } from '../envd/access.js';
 import { setCall } from '../envd/context.js';
 import { signedOf } from '../envd/files.js';
+import { INTERPRETER_PORT } from '../interpreter/app.js';
 import type { Sandboxes } from '../sandboxes/sandboxes.js';
 import { AGENT_PORT, type Target, targetOf } from './target.js';
 
@@ -12,12 +13,13 @@ export interface Planes {
   sandboxes: Sandboxes;
   control: RequestListener;
   agent: RequestListener;
+  interpreter: RequestListener;
   /** Passes a request to a server in a sandbox. */
   port: (request: IncomingMessage, response: ServerResponse, target: Target) => void;
 }
 
 /** Makes the listener of the event `request`. */
-export function createFront({ sandboxes, control, agent, port }: Planes): RequestListener {
+export function createFront({ sandboxes, control, agent, interpreter, port }: Planes): RequestListener {
   return (request, response) => {
     const target = targetOf(request) ?? signer(request, sandboxes);
     if (target === undefined) return control(request, response);
@@ -26,11 +28,12 @@ export function createFront({ sandboxes, control, agent, port }: Planes): Reques
     if (found === undefined) {
       return refuse(response, 502, { sandboxId: target.id, message: 'The sandbox was not found' });
     }
-    if (target.port !== AGENT_PORT) return port(request, response, target);
+    const service = target.port === AGENT_PORT ? agent : target.port === INTERPRETER_PORT ? interpreter : undefined;
+    if (service === undefined) return port(request, response, target);
     setCall({ ...found, request });
     const release = found.sandbox.hold(request.socket);
     response.once('close', release);
-    agent(request, response);
+    service(request, response);
   };
 }
 

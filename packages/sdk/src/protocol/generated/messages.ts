@@ -1176,6 +1176,15 @@ export interface RestoredProgram {
   runner?: RunnerId | undefined;
 }
 
+/** The language of a resident runner. */
+export type RunnerLanguage = 'javascript' | 'bash';
+
+/** The end of an evaluation. */
+export type Until = 'value' | 'idle';
+
+/** The language of a cell. */
+export type CellLanguage = 'javascript' | 'typescript';
+
 /** `runner.create`. */
 export interface RunnerCreate {
   /** The runtime. */
@@ -1186,6 +1195,8 @@ export interface RunnerCreate {
   cwd?: string | undefined;
   /** Limits that the runner has instead of the runtime's. */
   limits?: Readonly<Record<string, number>> | undefined;
+  /** The language of the snippets. Omitted for JavaScript. */
+  language?: RunnerLanguage | undefined;
 }
 
 /** The reply to `runner.create`. */
@@ -1214,10 +1225,14 @@ export interface RunnerEval {
   timeoutMs?: number | undefined;
   /** Descriptors whose output is sent while the evaluation runs. */
   stream?: Stream | undefined;
+  /** The end of the evaluation. Omitted for `idle`. */
+  until?: Until | undefined;
+  /** The language of a cell. Omitted for a module. */
+  cell?: CellLanguage | undefined;
 }
 
-/** `runner.dispose`. */
-export interface RunnerDispose {
+/** `runner.dispose` and `runner.interrupt`. */
+export interface RunnerOnly {
   /** The runner. */
   runner: RunnerId;
 }

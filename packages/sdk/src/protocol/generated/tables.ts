@@ -102,8 +102,8 @@ import type {
   RestoredPrograms,
   RunnerCreate,
   RunnerCreated,
-  RunnerDispose,
   RunnerEval,
+  RunnerOnly,
   RuntimeClone,
   RuntimeCopies,
   RuntimeCreate,
@@ -263,7 +263,9 @@ export interface Requests {
   /** Evaluates a snippet in a resident runner. */
   'runner.eval': { body: RunnerEval; reply: Outcome };
   /** Ends a resident runner. */
-  'runner.dispose': { body: RunnerDispose; reply: void };
+  'runner.dispose': { body: RunnerOnly; reply: void };
+  /** Ends the running evaluation of a resident runner, or the callback that the runner runs. */
+  'runner.interrupt': { body: RunnerOnly; reply: void };
   /** Makes a runtime, new or from a snapshot. */
   'runtime.create': { body: RuntimeCreate; reply: RuntimeCreated };
   /** Ends a runtime and every program in it. */
@@ -390,6 +392,7 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'runner.create': { kind: 14, reply: runnerCreated },
   'runner.eval': { kind: 15, reply: outcome },
   'runner.dispose': { kind: 16, reply: done },
+  'runner.interrupt': { kind: 48, reply: done },
   'runtime.create': { kind: 11, reply: runtimeCreated },
   'runtime.dispose': { kind: 12, reply: done },
   'runtime.resources': { kind: 65, reply: runtimeUsage },

@@ -11,7 +11,7 @@ mod numbers;
 pub mod system_calls;
 
 pub use blocks::{EventHeader, Field, FieldKind, InfoBlock, StateBlock};
-pub use numbers::{Clock, EventKind, ExitCode, ExitReason, FatalKind, GuestStatus, Mark, NumberRow, ProgramMode};
+pub use numbers::{Clock, EvalFlag, EventKind, ExitCode, ExitReason, FatalKind, GuestStatus, Mark, NumberRow, ProgramMode};
 pub use system_calls::{BlockingCall, SystemCall};
 
 /// The version of the ABI, in the guest's info block and in image headers. Every change of the ABI

@@ -56,7 +56,8 @@ pub use coldframe_vm::{CPU_FEATURES, engine_config};
 pub use containment::contained;
 pub use core::Core;
 pub use options::{
-    CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, EDGE_PROGRAM, EvaluationSettings, Mode, ProcessOptions, RuntimeOptions, Streams,
+    CellLanguage, CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, EDGE_PROGRAM, EvaluationSettings, Mode, ProcessOptions,
+    RuntimeOptions, Streams,
 };
 pub use outcome::{Outcome, ProcessEntry, Resources, Sink, Timings};
 pub use outside::{Done, OutsideEvents, QueueListener, SecretsKey, TimedEvent, now_us, rule_text};

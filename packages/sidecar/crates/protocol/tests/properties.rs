@@ -123,15 +123,7 @@ proptest! {
 
 #[test]
 fn every_single_cut_returns_equal_frames() {
-    let start = RunnerEval {
-        runner: RunnerId::new(1).unwrap(),
-        code: "1 + 1",
-        returns: None,
-        env: None,
-        cwd: None,
-        timeout_ms: Some(5),
-        stream: None,
-    };
+    let start = RunnerEval { timeout_ms: Some(5), ..RunnerEval::new(RunnerId::new(1).unwrap(), "1 + 1") };
     let bytes = [encode(Kind::Ping, 1, &Empty {}, 0).unwrap(), encode(Kind::RunnerEval, 2, &start, 0).unwrap()].concat();
     let whole = decode([bytes.as_slice()]).unwrap();
     assert_eq!(whole.len(), 2);

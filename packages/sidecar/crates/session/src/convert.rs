@@ -62,6 +62,22 @@ pub(crate) fn outcome(id: RequestId, outcome: &core::Outcome, context: ErrorCont
     frame(Kind::Reply, id.get(), &body, 256 + stdout.len() + stderr.len() + value_len)
 }
 
+/// Returns the name of the shell of a resident runner, or an empty text for JavaScript.
+pub(crate) fn shell_of(language: Option<messages::RunnerLanguage>) -> String {
+    match language {
+        Some(messages::RunnerLanguage::Bash) => "bash".to_owned(),
+        Some(messages::RunnerLanguage::Javascript) | None => String::new(),
+    }
+}
+
+/// Converts the language of a cell.
+pub(crate) fn cell_language(language: messages::CellLanguage) -> core::CellLanguage {
+    match language {
+        messages::CellLanguage::Javascript => core::CellLanguage::JavaScript,
+        messages::CellLanguage::Typescript => core::CellLanguage::TypeScript,
+    }
+}
+
 /// Cuts two outputs to `most` bytes together. The longer output is cut first. If that is not
 /// sufficient, each output is cut to half of `most`.
 fn fit(outputs: [&[u8]; 2], most: usize) -> [&[u8]; 2] {

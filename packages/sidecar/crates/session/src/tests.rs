@@ -131,7 +131,8 @@ impl Embedder {
     /// Makes a runtime with a runner. Returns the runtime and the id of a snapshot of the runtime.
     fn occupied_runtime(&mut self) -> (Runtime, String) {
         self.ask(Kind::RuntimeCreate, &RuntimeCreate::default());
-        self.ask(Kind::RunnerCreate, &RunnerCreate { runtime: RUNTIME, env: None, cwd: None, limits: None, user: None });
+        let create = RunnerCreate { runtime: RUNTIME, env: None, cwd: None, limits: None, user: None, language: None };
+        self.ask(Kind::RunnerCreate, &create);
         let take = SnapshotTake { runtime: RUNTIME, name: None, labels: None, timeout_ms: None, disk: None, memory: None };
         let taken = self.ask(Kind::SnapshotTake, &take);
         let entry: SnapshotEntry<'_> = reader::read(&taken).unwrap();
@@ -271,8 +272,7 @@ fn requests_of_a_runtime_keep_their_order_while_the_first_waits() {
     let process_ends = ids[1];
     let eval = "console.log((await import('node:fs')).existsSync('order'))";
     let runner = RunnerId::new(1).unwrap();
-    let (env, cwd, timeout_ms, stream) = (None, None, None, None);
-    let eval = RunnerEval { runner, code: eval, returns: None, env, cwd, timeout_ms, stream };
+    let eval = RunnerEval::new(runner, eval);
     let evaluated = embedder.send(Kind::RunnerEval, &eval);
     embedder.ping();
     drop(held);
@@ -319,8 +319,7 @@ fn a_pause_that_waits_for_an_earlier_call_refuses_later_requests() {
     let earlier = embedder.send(Kind::FileMkdir, &make("/earlier"));
     let pause = RuntimePause { runtime: RUNTIME, timeout_ms: None, temporary: None, freeze: None };
     let paused = embedder.send(Kind::RuntimePause, &pause);
-    let (env, cwd, timeout_ms, stream, returns) = (None, None, None, None, None);
-    let eval = RunnerEval { runner: RunnerId::new(1).unwrap(), code: "1", returns, env, cwd, timeout_ms, stream };
+    let eval = RunnerEval::new(RunnerId::new(1).unwrap(), "1");
     let refused = [
         embedder.send(Kind::FileMkdir, &make("/later")),
         embedder.send(Kind::ProcessStart, &start(RUNTIME, "1")),

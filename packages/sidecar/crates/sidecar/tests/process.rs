@@ -182,7 +182,7 @@ fn keeps_no_descriptor_and_dumps_no_core() {
 #[test]
 fn a_disposed_runner_differs_from_a_runner_that_never_existed() {
     let mut parent = Parent::new(&[]);
-    let received = parent.ask(Kind::RunnerDispose, 9, &RunnerDispose { runner: RunnerId::new(5).unwrap() });
+    let received = parent.ask(Kind::RunnerOnly, 9, &RunnerOnly { runner: RunnerId::new(5).unwrap() });
     assert_eq!(fact(&received.failure(), "what"), text("runner"));
 }
 

@@ -146,7 +146,9 @@ impl Program {
             None => self.evaluation(request.id, began, self.limits().wall().map(Deadline::after), false),
         });
         // The lock is held, because `take_sink` ends the evaluation and its output together.
-        self.output.lock().begin(Some(request.id), request.streams);
+        self.output.lock().begin_evaluation(request.id, request.streams);
+        // The guest continues after an interrupt from before the evaluation.
+        self.must_interrupt.store(false, Ordering::Release);
         drop(control);
         self.begin_cpu();
         Some(request)
@@ -197,6 +199,32 @@ impl Program {
 
     fn cancel_alarms(&self, alarms: impl IntoIterator<Item = Alarm>) {
         alarms.into_iter().for_each(|alarm| self.scheduler.timers().cancel(alarm));
+    }
+
+    /// Ends the running evaluation because the embedder has interrupted the runner. Without an
+    /// evaluation, ends the callback that the guest runs.
+    pub(crate) fn interrupt_work(&self) {
+        if self.interrupt_current(&Error::Interrupted) {
+            return;
+        }
+        let mut control = self.control.lock();
+        if control.evaluations.current.is_some() || control.exited.is_some() {
+            return;
+        }
+        self.must_interrupt.store(true, Ordering::Release);
+        let waiting = control.waiting.take();
+        drop(control);
+        self.wake(waiting);
+    }
+
+    /// Forgets an interrupt without an evaluation, because the guest has ended its turn.
+    pub(super) fn forget_interrupt(&self) {
+        if self.is_interrupted() {
+            let control = self.control.lock();
+            if control.evaluations.current.is_none() {
+                self.must_interrupt.store(false, Ordering::Release);
+            }
+        }
     }
 
     /// Interrupts the running evaluation. Returns whether an evaluation was running.

@@ -18,6 +18,9 @@ const TERMINAL_REST: u64 = 32 << 10;
 /// The number of gathered bytes at which a piece is sent.
 const PIECE: usize = 64 << 10;
 
+/// The most bytes of a descriptor from before an evaluation that the evaluation's reader receives.
+const EARLIER: usize = WINDOW as usize / 4;
+
 /// The result of a guest's `write`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
@@ -106,8 +109,21 @@ impl Output {
         }
     }
 
-    /// Streams these descriptors from now on, for the next evaluation or for a restored program.
-    /// Resets the window, and keeps the bytes captured since the last evaluation.
+    /// Streams these descriptors from now on, for the next evaluation. Each stream begins with the
+    /// last bytes captured since the last evaluation, up to a quarter of the window.
+    pub(crate) fn begin_evaluation(&mut self, evaluation: EvaluationId, streams: Streams) {
+        self.begin(Some(evaluation), streams);
+        for (descriptor, is_streamed) in self.descriptors.iter_mut().zip([streams.stdout, streams.stderr]) {
+            if is_streamed {
+                let skipped = descriptor.captured.len().saturating_sub(EARLIER);
+                descriptor.gathered = descriptor.captured[skipped..].to_vec();
+                self.unread += descriptor.gathered.len() as u64;
+            }
+        }
+    }
+
+    /// Streams these descriptors from now on, for a restored program or evaluation. Resets the
+    /// window, and keeps the captured bytes.
     pub(crate) fn begin(&mut self, evaluation: Option<EvaluationId>, streams: Streams) {
         self.evaluation = evaluation;
         self.streams = streams;
@@ -382,18 +398,19 @@ mod tests {
     }
 
     #[test]
-    fn bytes_between_two_evaluations_are_captured_and_not_streamed() {
-        let [first, second] = [7, 8].map(EvaluationId::new);
+    fn bytes_between_two_evaluations_are_streamed_to_the_next_evaluation() {
+        let [first, second] = [7, 8].map(|id| EvaluationId::new(id).unwrap());
         let mut output = Output::new(Streams::default(), 10);
-        output.begin(first, BOTH);
+        output.begin_evaluation(first, BOTH);
         output.write(1, b"ab");
-        assert_eq!(output.flush(), [Piece { evaluation: first, ..piece(1, b"ab") }]);
+        assert_eq!(output.flush(), [Piece { evaluation: Some(first), ..piece(1, b"ab") }]);
         output.take();
         output.close();
         output.write(1, b"cd");
-        output.begin(second, BOTH);
+        assert!(output.flush().is_empty());
+        output.begin_evaluation(second, BOTH);
         output.write(1, b"ef");
-        assert_eq!(output.flush(), [Piece { evaluation: second, ..piece(1, b"ef") }]);
+        assert_eq!(output.flush(), [Piece { evaluation: Some(second), ..piece(1, b"cdef") }]);
         assert_eq!(output.take()[0].0, b"cdef");
     }
 

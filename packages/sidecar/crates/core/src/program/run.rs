@@ -231,7 +231,9 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
             program.sink.send(|sink| sink.ready(timings));
         }
         program.flush_all();
+        let mut abandoned = None;
         if EvaluationId::new(state.eval_done).is_some_and(|done| program.control.lock().evaluations.current_id() == Some(done)) {
+            abandoned = (state.eval_reason == ExitReason::Interrupted.number()).then_some(state.eval_done);
             let failure = (state.eval_reason == ExitReason::Memory.number()).then(|| memory_limit(program, vm));
             match value_of(program, vm, &state) {
                 Ok(value) => program.finish_evaluation(lowest_byte(state.eval_exit_code).into(), value, failure),
@@ -241,8 +243,13 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
         if state.has_exited() {
             return Exit::Normal(state);
         }
+        program.forget_interrupt();
         // A guest that ends its turns without a poll must yield like every other guest.
         checkpoint(&**program).await;
+        if let Some(id) = abandoned {
+            vm.deliver(Event::Abandon { id });
+            continue;
+        }
         let step = loop {
             match next_step(program, vm.due(&state)).await {
                 Some(step) => break step,
@@ -254,9 +261,14 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
             Step::Complete(events) => complete(vm, events),
             Step::Evaluate(Request { id, code, settings, .. }) => {
                 let place = settings.place();
-                vm.deliver(Event::Eval { id: id.get(), source: &code, returns: settings.returns, place: &place });
+                vm.deliver(Event::Eval { id: id.get(), source: &code, flags: settings.flags(), place: &place });
             }
-            Step::Abandon => program.finish_evaluation(ExitCode::Interrupted.code(), None, None),
+            Step::Abandon => {
+                let id = program.control.lock().evaluations.current_id();
+                program.finish_evaluation(ExitCode::Interrupted.code(), None, None);
+                program.forget_interrupt();
+                vm.deliver(Event::Abandon { id: id.map_or(0, EvaluationId::get) });
+            }
             Step::End => return Exit::Failed(None),
         }
     }

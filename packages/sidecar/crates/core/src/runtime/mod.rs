@@ -47,7 +47,7 @@ use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_error::{Errno, Error};
 use coldframe_fair::DEFAULT_WEIGHT;
 use coldframe_ids::Pid;
-use coldframe_kernel::processes::{Child, ProgramKind};
+use coldframe_kernel::processes::{Child, Command, ProgramKind};
 use coldframe_kernel::text::{Text, variables};
 use coldframe_kernel::usage::{Charge, Resource};
 use coldframe_kernel::{Kernel, Limits, Owner, Process as KernelProcess};
@@ -191,7 +191,7 @@ impl Runtime {
             process.keep_session();
         }
         let title = match options.mode {
-            Mode::File | Mode::Command => title(&launch.argv),
+            Mode::File | Mode::Command | Mode::Resident => title(&launch.argv),
             _ => "node".to_owned(),
         };
         kernel.permissions.filter_env(Some(pid), &mut launch.env, None);
@@ -321,13 +321,18 @@ impl Inner {
             too_long(env_bytes(&env), limits.env_bytes)?;
             variables(&env)
         };
+        let is_shell = options.mode == Mode::Resident && !options.code.is_empty();
         let mut argv = Vec::with_capacity(2 + options.args.len());
-        argv.push(Text::from(if options.mode == Mode::Command { &options.code } else { "node" }));
+        argv.push(Text::from(if is_shell || options.mode == Mode::Command { &options.code } else { "node" }));
         if options.mode == Mode::File {
             argv.push(Text::from(&*options.code));
         }
         argv.extend(options.args.iter().map(|argument| Text::from(&**argument)));
         let cwd = options.cwd.clone().unwrap_or_else(|| self.cwd.clone());
+        if is_shell {
+            let command = Command { kind: ProgramKind::Shell(options.code.clone()), argv, env, raises: false };
+            return Ok(Launch::of(command, cwd));
+        }
         Ok(Launch { kind: ProgramKind::Node, code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
     }
 

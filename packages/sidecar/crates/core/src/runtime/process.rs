@@ -99,6 +99,12 @@ impl Process {
         self.program.cancel_evaluation(id);
     }
 
+    /// Ends the running evaluation of a resident process with `ERR_INTERRUPTED`, or the callback
+    /// that the process runs between two evaluations.
+    pub fn interrupt(&self) {
+        self.program.interrupt_work();
+    }
+
     /// Adds credit: the reader has consumed `bytes` of streamed output.
     pub fn credit(&self, bytes: u64) {
         self.program.credit(bytes);

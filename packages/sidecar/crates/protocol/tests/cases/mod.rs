@@ -98,7 +98,7 @@ pub fn all() -> Vec<Case> {
         RunnerCreate,
         5,
         RunnerCreate,
-        RunnerCreate { runtime: runtime(1), env: None, cwd: None, limits: None, user: None }
+        RunnerCreate { runtime: runtime(1), env: None, cwd: None, limits: None, user: None, language: None }
     );
     sdk!(all, "runner-create-everything", RunnerCreate, 5, RunnerCreate, {
         RunnerCreate {
@@ -107,16 +107,10 @@ pub fn all() -> Vec<Case> {
             cwd: Some("/"),
             limits: Some(Numbers(vec![("cpuMs", 50)])),
             user: Some(Owner { uid: 0, gid: 0 }),
+            language: Some(RunnerLanguage::Bash),
         }
     });
-    sdk!(
-        all,
-        "runner-eval",
-        RunnerEval,
-        6,
-        RunnerEval,
-        RunnerEval { runner: runner(1), code: "1 + 1", returns: None, env: None, cwd: None, timeout_ms: None, stream: None }
-    );
+    sdk!(all, "runner-eval", RunnerEval, 6, RunnerEval, RunnerEval::new(runner(1), "1 + 1"));
     sdk!(all, "runner-eval-everything", RunnerEval, 6, RunnerEval, {
         let stream = Some(Stream { stdout: None, stderr: Some(true) });
         RunnerEval {
@@ -127,9 +121,12 @@ pub fn all() -> Vec<Case> {
             cwd: Some("/tmp"),
             timeout_ms: Some(1),
             stream,
+            until: Some(Until::Value),
+            cell: Some(CellLanguage::Typescript),
         }
     });
-    sdk!(all, "runner-dispose", RunnerDispose, 7, RunnerDispose, RunnerDispose { runner: runner(200) });
+    sdk!(all, "runner-dispose", RunnerDispose, 7, RunnerOnly, RunnerOnly { runner: runner(200) });
+    sdk!(all, "runner-interrupt", RunnerInterrupt, 8, RunnerOnly, RunnerOnly { runner: runner(200) });
     sdk!(all, "resources", Resources, 8, Empty, Empty {});
 
     let path = "/workspace/datei ä.txt";

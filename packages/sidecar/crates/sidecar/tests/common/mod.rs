@@ -254,6 +254,8 @@ pub fn program(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
         stream,
         live: None,
         user: None,
+        terminal: None,
+        keep_orphans: None,
     }
 }
 

@@ -91,6 +91,7 @@ fn program(core: &Core, limits: Limits) -> (Arc<Program>, Receiver<SinkEvent>) {
         quiesce: Quiesce::new(core.scheduler().clone()),
         process,
         budget: Arc::new(RuntimeBudget::new(&limits, BudgetUse::default())),
+        freeze: Arc::default(),
         health: Arc::default(),
     });
     (program, events)
