@@ -190,7 +190,7 @@ impl Guest {
     /// without the last line break.
     pub(super) fn eval(&mut self, code: &str) -> String {
         self.evaluations += 1;
-        self.vm.deliver(Event::Eval { id: self.evaluations, source: code, returns: false, place: &[] });
+        self.vm.deliver(Event::Eval { id: self.evaluations, source: code, flags: 0, place: &[] });
         let began = Instant::now();
         loop {
             let state = self.turn();
