@@ -41,7 +41,7 @@ export const processService: ServiceImpl<typeof Process> = {
     if (process === undefined) throw new ConnectError('process is required', Code.InvalidArgument);
     if (pty !== undefined) throw new ConnectError('a pseudo terminal is not available', Code.Unimplemented);
     const { cmd, args, envs } = process;
-    const cwd = process.cwd === undefined || process.cwd === '' ? user.home : resolvePath(process.cwd, user);
+    const cwd = process.cwd === undefined || process.cwd === '' ? (record.workdir ?? user.home) : resolvePath(process.cwd, user);
     const baseEnv = { ...environmentOf(user), ...record.env };
     const events = new Events();
     let program: Program;
