@@ -68,6 +68,11 @@ export class Program {
     return this.#live.pid;
   }
 
+  /** The pid, if the program has started. */
+  get knownPid(): number | undefined {
+    return this.#handle?.pid;
+  }
+
   /** The handlers of the output, for the options of `spawnCommand()` and `attach()`. */
   get handlers() {
     const pass = (stream: 'stdout' | 'stderr') => (bytes: Uint8Array) => {
@@ -198,7 +203,8 @@ export class Programs {
 
   // The logger is a reader that never makes the program wait.
   #logger(program: Program): Reader {
-    const fields = (): Record<string, string> => ({ pid: String(program.pid), cmd: program.config.cmd });
+    // Output can arrive before the pid.
+    const fields = (): Record<string, string> => ({ pid: String(program.knownPid ?? ''), cmd: program.config.cmd });
     const lines = { stdout: this.#logs.lines('info', fields), stderr: this.#logs.lines('warn', fields) };
     return {
       output: (stream, bytes) => void lines[stream].push(bytes),
