@@ -34,7 +34,7 @@ import { addTemplateBuildRoutes } from './template-builds.js';
 import { addTemplateTagRoutes } from './template-tags.js';
 import { addTemplateRoutes } from './templates.js';
 import { addUploadRoutes } from './uploads.js';
-import { addVolumeContentRoutes } from './volume-content.js';
+import { addVolumeContentRoutes, addVolumeUploadRoute } from './volume-content.js';
 import { addVolumeRoutes } from './volumes.js';
 
 const BODY_BYTES = 1 << 20;
@@ -101,6 +101,7 @@ export async function createControl(control: Control) {
   addHealthRoutes(app, control);
   await app.register(async (uploads) => addUploadRoutes(uploads.withTypeProvider<ZodTypeProvider>(), control));
   await app.register(async (content) => addVolumeContentRoutes(content.withTypeProvider<ZodTypeProvider>(), control));
+  await app.register(async (content) => addVolumeUploadRoute(content.withTypeProvider<ZodTypeProvider>(), control));
   await app.register(async (routes) => {
     routes.addHook('onRequest', requireKey(keys, audit));
     const typed = routes.withTypeProvider<ZodTypeProvider>();

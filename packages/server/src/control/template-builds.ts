@@ -68,7 +68,8 @@ export function addTemplateBuildRoutes(app: Routes, control: Control): void {
   const first = { body: DockerfileBody, tags, summary: 'Begin a build of a template from a Dockerfile' };
   const begin = (tenant: string, name: string, body: { dockerfile: string; startCmd?: string | null | undefined; readyCmd?: string | null | undefined }) => {
     const { template, build } = request(tenant, name, []);
-    described.set(build.id, { ...planOf(body.dockerfile), startCmd: body.startCmd ?? undefined, readyCmd: body.readyCmd ?? undefined });
+    const plan = planOf(body.dockerfile);
+    described.set(build.id, { ...plan, startCmd: body.startCmd ?? plan.startCmd, readyCmd: body.readyCmd ?? undefined });
     return { ...templateResponse(template, registry.templates.builds(template.id), stated), buildID: build.id };
   };
   app.post('/templates', { schema: first }, ({ tenant, body }, reply) =>

@@ -2,10 +2,11 @@
 
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isSameToken } from '../envd/access.js';
 import { type VolumeEntry, VolumeError, type VolumeFiles } from '../volumes/volume-files.js';
+import type { Volumes } from '../volumes/volumes.js';
 import type { Control, Routes } from './app.js';
 import { ControlFailure } from './failure.js';
 
@@ -27,17 +28,8 @@ const AttributesBody = z.object({ uid: owner, gid: owner, mode });
 
 /** Adds the routes. */
 export function addVolumeContentRoutes(app: Routes, { volumes }: Control): void {
-  app.addContentTypeParser('*', (_, __, done) => done(null));
-  app.addContentTypeParser('application/octet-stream', (_, __, done) => done(null));
-  app.addHook('onRequest', async (request, reply) => {
-    const { id } = request.params as { id: string };
-    const record = volumes.get(id);
-    const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    const isOpen = record !== undefined && token !== undefined && isSameToken(token, record.token);
-    if (!isOpen) await reply.code(401).send({ code: 401, message: 'the token of the volume is missing or wrong' });
-  });
-  const filesOf = ({ params }: Pick<FastifyRequest, 'params'>): VolumeFiles => volumes.filesOf((params as { id: string }).id);
-
+  app.addHook('onRequest', requireToken(volumes));
+  const filesOf = finder(volumes);
   const read = { params: VolumePath, querystring: PathQuery, tags };
   app.get('/volumecontent/:id/path', { schema: { ...read, summary: 'Describe an entry' } }, (request) =>
     checked(() => entryOf(filesOf(request), clean(request.query.path))),
@@ -77,7 +69,16 @@ export function addVolumeContentRoutes(app: Routes, { volumes }: Control): void 
     if (type !== 'file') throw new ControlFailure(400, `${at} is no file`);
     return reply.header('content-type', 'application/octet-stream').header('content-length', size).send(Readable.from(chunks(files, at, size)));
   });
-  app.put('/volumecontent/:id/file', { schema: { ...write, summary: 'Write a file' }, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
+}
+
+/** Adds the route that writes a file. No parser reads the body, which is a stream. */
+export function addVolumeUploadRoute(app: Routes, { volumes }: Control): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_, __, done) => done(null));
+  app.addHook('onRequest', requireToken(volumes));
+  const filesOf = finder(volumes);
+  const schema = { params: VolumePath, querystring: WriteQuery, tags, summary: 'Write a file' };
+  app.put('/volumecontent/:id/file', { schema }, async (request, reply) => {
     const { force: overwrites, ...attributes } = request.query;
     const at = clean(attributes.path);
     const files = filesOf(request);
@@ -95,6 +96,21 @@ export function addVolumeContentRoutes(app: Routes, { volumes }: Control): void 
     checked(() => files.setAttributes(at, attributes));
     return reply.code(201).send(entryOf(files, at));
   });
+}
+
+const finder =
+  (volumes: Volumes) =>
+  ({ params }: Pick<FastifyRequest, 'params'>): VolumeFiles =>
+    volumes.filesOf((params as { id: string }).id);
+
+// Returns a hook that compares the token of a request with the token of its volume.
+function requireToken(volumes: Volumes) {
+  return async ({ params, headers }: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const record = volumes.get((params as { id: string }).id);
+    const token = /^Bearer (\S+)$/i.exec(headers.authorization ?? '')?.[1];
+    const isOpen = record !== undefined && token !== undefined && isSameToken(token, record.token);
+    if (!isOpen) await reply.code(401).send({ code: 401, message: 'the token of the volume is missing or wrong' });
+  };
 }
 
 const clean = (given: string): string => posix.resolve('/', given);
