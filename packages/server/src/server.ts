@@ -22,6 +22,7 @@ import { AGENT_PORT } from './front/target.js';
 import { ServerOptions } from './options.js';
 import { openRegistry } from './registry/sqlite.js';
 import { limitsOf, sizeOf } from './sandboxes/base.js';
+import { removeOrphans } from './sandboxes/cleanup.js';
 import { sampleInTurns } from './sandboxes/metrics.js';
 import { Quotas } from './sandboxes/quotas.js';
 import { Runtimes } from './sandboxes/runtimes.js';
@@ -65,6 +66,7 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   await volumes.start();
   const { snapshotBytes: maxBytes } = options;
   const sidecar = await Sidecar.spawn({ snapshots: { directory: join(directory, 'snapshots'), ...(maxBytes === undefined ? {} : { maxBytes }) } });
+  await removeOrphans({ registry, sidecar, blobs });
   const report = (error: Error): void => log.error('server', { error: String(error.stack) });
   const audit = options.audit ? openAudit(join(directory, 'audit.jsonl'), report) : NO_AUDIT;
   const telemetry = new Telemetry();

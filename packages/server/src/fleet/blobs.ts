@@ -20,6 +20,8 @@ export interface Blobs {
    */
   put(source: Readable, maxBytes: number): Promise<{ digest: string; size: number }>;
   delete(digest: string): Promise<void>;
+  /** Returns the digests of all blobs. */
+  list(): Promise<string[]>;
 }
 
 /** A stream that has more bytes than its store accepts. */
@@ -47,6 +49,7 @@ export async function openBlobs(folder: string): Promise<Blobs> {
         () => false,
       ),
     get: (digest) => createReadStream(pathOf(digest)),
+    list: () => readdir(folder),
     delete: (digest) => rm(pathOf(digest), { force: true }),
     put: async (source, maxBytes) => {
       const path = join(folder, `${randomUUID()}.part`);

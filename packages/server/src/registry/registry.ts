@@ -151,6 +151,8 @@ export interface Registry {
   readonly secrets: NamedStore<SecretRecord>;
   readonly keys: NamedStore<KeyRecord> & { byDigest(digest: string): KeyRecord | undefined };
   readonly replies: ReplyStore;
+  /** Returns the tenants, and everything in other stores that records name. */
+  kept(): { tenants: string[]; snapshots: ReadonlySet<string>; blobs: ReadonlySet<string> };
   /** Returns whether the registry can be read and written. */
   check(): boolean;
   close(): void;

@@ -96,7 +96,8 @@ export class SqliteSandboxes implements SandboxStore {
   }
 
   ended(id: string): EndedRecord | undefined {
-    return this.#store.database.prepare('SELECT * FROM ended WHERE id = ?').get(id) as EndedRecord | undefined;
+    const row = this.#store.database.prepare('SELECT * FROM ended WHERE id = ?').get(id) as EndedRecord | undefined;
+    return row && { id: row.id, tenant: row.tenant, reason: row.reason, at: row.at };
   }
 
   list({ tenant, states, metadata, templateIds, startedAfter, order, limit, after }: SandboxQuery): SandboxRecord[] {

@@ -49,6 +49,7 @@ export function openRegistry(path: string, now: number): Registry {
     secrets: new SqliteNamed<SecretRecord>(store, 'secret'),
     keys: new SqliteKeys<KeyRecord>(store, 'key'),
     replies: new SqliteReplies(store),
+    kept: () => keptBy(database),
     check: () => {
       database.prepare('UPDATE settings SET value = ? WHERE name = ?').run(String(randomInt(1 << 30)), 'checked');
       return true;
@@ -91,6 +92,19 @@ function begin(database: Database.Database, now: number): { home: string; epoch:
     )
     .run(failure, now);
   return { home, epoch };
+}
+
+function keptBy(database: Database.Database): ReturnType<Registry['kept']> {
+  const column = (sql: string): string[] => (database.prepare(sql).all() as { value: string }[]).map(({ value }) => value);
+  const paused = (mode: string): string[] =>
+    column(`SELECT fields ->> '$.snapshot' AS value FROM sandboxes WHERE state = 'paused' AND fields ->> '$.pauseMode' = '${mode}'`);
+  const built = column(`SELECT fields ->> '$.snapshot' AS value FROM builds WHERE fields ->> '$.snapshot' IS NOT NULL`);
+  return {
+    // A tenant whose sandbox left nothing behind has an end.
+    tenants: column('SELECT tenant AS value FROM sandboxes UNION SELECT tenant FROM templates UNION SELECT tenant FROM ended UNION SELECT tenant FROM steps'),
+    snapshots: new Set([...paused('full'), ...built, ...column('SELECT snapshot AS value FROM steps')]),
+    blobs: new Set([...paused('filesystem'), ...column('SELECT digest AS value FROM uploads')]),
+  };
 }
 
 function durably<T>(database: Database.Database, change: () => T): T {
