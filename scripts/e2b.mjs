@@ -30,7 +30,11 @@ async function main() {
     const server = await startServer();
     try {
       say(`${suite.name}: with a server`);
-      const live = await prepared.run({ jobs: options.jobs, files: suite.files(options.filters), environment: server.environment });
+      const live = await prepared.run({
+        jobs: options.jobs,
+        files: suite.files(options.filters),
+        environment: server.environment,
+      });
       const result = resultOf(suite, prepared.versions, offline, live);
       say(`${suite.name}: ${result.offline} offline, ${result.live.passed} of ${result.live.all} live`);
       results.push(result);

@@ -17,8 +17,17 @@ export function prepareJavaScript(folder, from, projects) {
   copyPackage(from, folder);
   const manifest = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'));
   const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = manifest;
-  const forTests = Object.fromEntries(TEST_PACKAGES.filter((name) => name in devDependencies).map((name) => [name, devDependencies[name]]));
-  const own = { name: manifest.name, version: manifest.version, private: true, type: manifest.type, main: manifest.main, module: manifest.module };
+  const forTests = Object.fromEntries(
+    TEST_PACKAGES.filter((name) => name in devDependencies).map((name) => [name, devDependencies[name]]),
+  );
+  const own = {
+    name: manifest.name,
+    version: manifest.version,
+    private: true,
+    type: manifest.type,
+    main: manifest.main,
+    module: manifest.module,
+  };
   const text = JSON.stringify({ ...own, dependencies: { ...dependencies, ...optionalDependencies, ...forTests } }, null, 2);
   const path = join(folder, 'package.json');
   const stamp = join(folder, '.installed');
@@ -38,7 +47,14 @@ export function prepareJavaScript(folder, from, projects) {
 async function run(folder, { jobs, files, environment }) {
   const output = join(folder, 'results.json');
   rmSync(output, { force: true });
-  const args = ['node_modules/vitest/vitest.mjs', 'run', `--maxWorkers=${jobs}`, '--reporter=json', `--outputFile=${output}`, ...files];
+  const args = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    `--maxWorkers=${jobs}`,
+    '--reporter=json',
+    `--outputFile=${output}`,
+    ...files,
+  ];
   await runToEnd(process.execPath, args, { cwd: folder, environment });
   const { testResults } = JSON.parse(readFileSync(output, 'utf8'));
   return testResults.flatMap(({ name, assertionResults }) =>

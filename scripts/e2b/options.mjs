@@ -35,6 +35,7 @@ export function readOptions(args) {
   }
   if (values.tests === undefined && values.interpreter === undefined) throw new BuildFailure(`e2b: --tests is missing\n${USAGE}`);
   const jobs = Number(values.jobs);
-  if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64) throw new BuildFailure(`e2b: --jobs: expected 1 to 64, received ${values.jobs}\n${USAGE}`);
+  if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64)
+    throw new BuildFailure(`e2b: --jobs: expected 1 to 64, received ${values.jobs}\n${USAGE}`);
   return { ...values, suites: values.suite, filters: values.filter, write: !values['no-write'], jobs };
 }

@@ -47,7 +47,9 @@ function failures({ suites }) {
 }
 
 function failed({ title, failures: all }) {
-  const rows = all.map(({ file, name, reason }) => row(`\`${file.replace(/^tests\//, '')}\``, name.replaceAll('|', '\\|'), reason));
+  const rows = all.map(({ file, name, reason }) =>
+    row(`\`${file.replace(/^tests\//, '')}\``, name.replaceAll('|', '\\|'), reason),
+  );
   return [`### ${title}`, '', row('file', 'test', 'reason'), '|---|---|---|', ...rows].join('\n');
 }
 

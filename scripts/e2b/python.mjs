@@ -26,7 +26,17 @@ export function preparePython(folder, from) {
 async function run(folder, { jobs, files, environment }) {
   const output = join(folder, 'results.xml');
   rmSync(output, { force: true });
-  const args = ['-q', '-p', 'no:cacheprovider', '-o', 'addopts=--import-mode=importlib', '--timeout=60', '-n', String(jobs), `--junitxml=${output}`];
+  const args = [
+    '-q',
+    '-p',
+    'no:cacheprovider',
+    '-o',
+    'addopts=--import-mode=importlib',
+    '--timeout=60',
+    '-n',
+    String(jobs),
+    `--junitxml=${output}`,
+  ];
   await runToEnd(join(folder, '.venv/bin/pytest'), [...args, ...files], { cwd: folder, environment });
   return resultsOf(readFileSync(output, 'utf8'));
 }
@@ -37,7 +47,12 @@ export function resultsOf(xml) {
   return [...cases].map(([, classname, name, content = '']) => {
     const [, kind, message = ''] = /<(failure|error|skipped)\b(?:[^>]*?message="([^"]*)")?/.exec(content) ?? [];
     const status = kind === undefined ? 'passed' : kind === 'skipped' ? 'skipped' : 'failed';
-    return { file: `${classname.replaceAll('.', '/')}.py`, name: plain(name), status, message: status === 'failed' ? plain(message + content) : '' };
+    return {
+      file: `${classname.replaceAll('.', '/')}.py`,
+      name: plain(name),
+      status,
+      message: status === 'failed' ? plain(message + content) : '',
+    };
   });
 }
 

@@ -4,14 +4,24 @@
 /** The reasons, with what they concern. */
 export const REASONS = [
   { reason: 'needs the program git', file: /\/git\/|test_git/ },
-  { reason: 'needs a public host name of the server, with TLS', file: /host\.test|test_host/, message: /ENOTFOUND|Name or service|resolve|connect/i },
+  {
+    reason: 'needs a public host name of the server, with TLS',
+    file: /host\.test|test_host/,
+    message: /ENOTFOUND|Name or service|resolve|connect/i,
+  },
   { reason: 'needs the program curl and the internet', file: /network\.test|test_network|internetAccess|internet_access/ },
   { reason: 'needs R or Java', name: /\b(r|java)\b/i, file: /kernels|languages|env_vars\/(r|java)|test_(r|java)\b/ },
   { reason: 'needs systemd', file: /systemd/ },
-  { reason: 'needs a public host name of the server, and Python', name: /http.server|wakes (paused sandbox )?on http|wakes_on_http/ },
+  {
+    reason: 'needs a public host name of the server, and Python',
+    name: /http.server|wakes (paused sandbox )?on http|wakes_on_http/,
+  },
   { reason: 'needs Python', name: /python/i },
   { reason: 'needs Python, which sets the attribute of a file', name: /xattrs/ },
-  { reason: 'needs Python', message: /python3?: (command )?not found|python3?[^\n]*exit(ed with| status) (code )?127|The language .?python/i },
+  {
+    reason: 'needs Python',
+    message: /python3?: (command )?not found|python3?[^\n]*exit(ed with| status) (code )?127|The language .?python/i,
+  },
   { reason: 'needs a pseudo terminal', file: /\/pty\/|test_pty/ },
   { reason: 'needs the user root', name: /different user|root|as_root/i, message: /exit status 1|root/ },
   { reason: 'needs the command sudo', name: /bash.*scoped/i },

@@ -11,7 +11,10 @@ const keyOf = ({ file, name }) => `${file} ${name}`;
 
 /** Returns the group of a file: its folder below the folder of the tests. */
 export function groupOf(file) {
-  const folder = dirname(file).replace(/^tests\/?/, '').replace(/(^|\/)(sync|async)(?=\/|$)/g, '').replace(/_(sync|async)(?=\/|$)/g, '');
+  const folder = dirname(file)
+    .replace(/^tests\/?/, '')
+    .replace(/(^|\/)(sync|async)(?=\/|$)/g, '')
+    .replace(/_(sync|async)(?=\/|$)/g, '');
   return folder.replace(/^\/+/, '').replace(/\/+/g, '/') || 'client';
 }
 
@@ -42,7 +45,16 @@ export function resultOf({ name, title }, versions, offline, live) {
   const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([group, counts]) => ({ group, ...counts }));
   const sum = (field) => sorted.reduce((total, counts) => total + counts[field], 0);
   failures.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  return { name, title, versions, offline: passedOffline, skipped, live: { all: sum('all'), passed: sum('passed') }, groups: sorted, failures };
+  return {
+    name,
+    title,
+    versions,
+    offline: passedOffline,
+    skipped,
+    live: { all: sum('all'), passed: sum('passed') },
+    groups: sorted,
+    failures,
+  };
 }
 
 /** Returns a report in which `results` replace the earlier results of their suites. */

@@ -65,17 +65,17 @@ const SUITES = [
 
 /** Returns the suites that the command line selects. */
 export function chosenSuites(options) {
-  return SUITES.filter(({ name, from }) => options[from] !== undefined && (options.suites.length === 0 || options.suites.includes(name))).map(
-    (suite) => {
-      const folder = options[suite.from];
-      return {
-        ...suite,
-        prepare: (work) => suite.prepare(work, folder),
-        // vitest selects files by a part of their path, and pytest by the whole path.
-        files: (filters) => (suite.isPython ? pythonFiles(join(options.work, suite.name), filters) : filters),
-      };
-    },
-  );
+  return SUITES.filter(
+    ({ name, from }) => options[from] !== undefined && (options.suites.length === 0 || options.suites.includes(name)),
+  ).map((suite) => {
+    const folder = options[suite.from];
+    return {
+      ...suite,
+      prepare: (work) => suite.prepare(work, folder),
+      // vitest selects files by a part of their path, and pytest by the whole path.
+      files: (filters) => (suite.isPython ? pythonFiles(join(options.work, suite.name), filters) : filters),
+    };
+  });
 }
 
 function pythonFiles(folder, filters) {

@@ -11,7 +11,10 @@ const key = z.object({
   /** The owner of the sandboxes that the key creates. */
   tenant: TENANT.default('default'),
   /** The operations that the key allows. A wider scope contains the narrower ones. */
-  scopes: z.array(z.enum(['read', 'exec', 'admin'])).min(1).default(['admin']),
+  scopes: z
+    .array(z.enum(['read', 'exec', 'admin']))
+    .min(1)
+    .default(['admin']),
 });
 
 const quota = z.strictObject({
@@ -27,7 +30,10 @@ const quota = z.strictObject({
   createsPerSecond: z.number().min(0.001).max(1_000_000).optional(),
 });
 
-const bytes = z.number().int().min(1 << 20);
+const bytes = z
+  .number()
+  .int()
+  .min(1 << 20);
 
 /** The shape of the options. */
 export const ServerOptions = z.strictObject({
@@ -58,9 +64,7 @@ export const ServerOptions = z.strictObject({
   /** Bytes of all snapshots on disk. Beyond the bound, the least recently used are deleted. */
   snapshotBytes: bytes.optional(),
   /** The bounds of each volume. */
-  volume: z
-    .strictObject({ bytes: bytes.default(10 * 2 ** 30), entries: count.default(100_000) })
-    .prefault({}),
+  volume: z.strictObject({ bytes: bytes.default(10 * 2 ** 30), entries: count.default(100_000) }).prefault({}),
   /** Whether webhooks may have URLs without TLS and private addresses. */
   allowPrivateWebhooks: z.boolean().default(false),
   webhooks: z

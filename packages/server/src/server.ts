@@ -65,7 +65,9 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   const volumes = new Volumes(registry.volumes, join(directory, 'volumes'), options.volume);
   await volumes.start();
   const { snapshotBytes: maxBytes } = options;
-  const sidecar = await Sidecar.spawn({ snapshots: { directory: join(directory, 'snapshots'), ...(maxBytes === undefined ? {} : { maxBytes }) } });
+  const sidecar = await Sidecar.spawn({
+    snapshots: { directory: join(directory, 'snapshots'), ...(maxBytes === undefined ? {} : { maxBytes }) },
+  });
   await removeOrphans({ registry, sidecar, blobs });
   const report = (error: Error): void => log.error('server', { error: String(error.stack) });
   const audit = options.audit ? openAudit(join(directory, 'audit.jsonl'), report) : NO_AUDIT;
@@ -84,7 +86,22 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   const { allowPrivateWebhooks } = options;
   const [control, agent] = await Promise.all([
     createControl({
-      ...{ sandboxes, registry, builder, blobs, volumes, secrets, quotas, webhooks, keys, audit, log, telemetry, events, sidecar },
+      ...{
+        sandboxes,
+        registry,
+        builder,
+        blobs,
+        volumes,
+        secrets,
+        quotas,
+        webhooks,
+        keys,
+        audit,
+        log,
+        telemetry,
+        events,
+        sidecar,
+      },
       ...{ stated, uploadKey, allowPrivateWebhooks },
     }),
     createAgent(stated),
@@ -101,7 +118,8 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   // Streams are open for as long as their programs run.
   const times = { requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 620_000 };
   const { tls } = options;
-  const server = tls === undefined ? createHttpServer(times, front.request) : createHttpsServer({ ...times, ...tls }, front.request);
+  const server =
+    tls === undefined ? createHttpServer(times, front.request) : createHttpsServer({ ...times, ...tls }, front.request);
   server.on('upgrade', front.upgrade);
   const stop = new AbortController();
   void sampleInTurns(() => sandboxes.held, stop.signal);

@@ -11,6 +11,7 @@ import { destinations, isPrivate } from '../src/events/destination.ts';
 import { openBlobs } from '../src/fleet/blobs.ts';
 import { singleServer } from '../src/fleet/coordinator.ts';
 import { homeOf, newHome, newSandboxId } from '../src/ids.ts';
+import { openRegistry } from '../src/registry/sqlite.ts';
 import { checkNetwork, policyOf, secretName } from '../src/sandboxes/network.ts';
 import { openSecretKey, Secrets } from '../src/secrets/secrets.ts';
 import { planOf } from '../src/templates/dockerfile.ts';
@@ -18,7 +19,6 @@ import { matchesGlob } from '../src/templates/glob.ts';
 import { isBaseImage } from '../src/templates/images.ts';
 import { referenceOf } from '../src/templates/references.ts';
 import { VolumeFiles } from '../src/volumes/volume-files.ts';
-import { openRegistry } from '../src/registry/sqlite.ts';
 
 async function withFolder(use: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'coldframe-parts-'));
@@ -46,10 +46,25 @@ test('a reference has a namespace of the tenant, a name and a tag', () => {
 });
 
 test('a pattern is compared in bounded time', () => {
-  for (const [name, pattern] of [['a.txt', '*.txt'], ['a.txt', 'a.t?t'], ['a', '[a-c]'], ['d', '[!a-c]'], ['*', '\\*'], ['', '*'], ['a]', 'a[]]']] as const) {
+  for (const [name, pattern] of [
+    ['a.txt', '*.txt'],
+    ['a.txt', 'a.t?t'],
+    ['a', '[a-c]'],
+    ['d', '[!a-c]'],
+    ['*', '\\*'],
+    ['', '*'],
+    ['a]', 'a[]]'],
+  ] as const) {
     expect([name, pattern, matchesGlob(name, pattern)]).toEqual([name, pattern, true]);
   }
-  for (const [name, pattern] of [['a.txt', '*.md'], ['ab', '?'], ['d', '[a-c]'], ['a', '\\*'], ['', '?'], ['abc', 'ab']] as const) {
+  for (const [name, pattern] of [
+    ['a.txt', '*.md'],
+    ['ab', '?'],
+    ['d', '[a-c]'],
+    ['a', '\\*'],
+    ['', '?'],
+    ['abc', 'ab'],
+  ] as const) {
     expect([name, pattern, matchesGlob(name, pattern)]).toEqual([name, pattern, false]);
   }
   const before = performance.now();
@@ -71,7 +86,14 @@ test('a Dockerfile becomes the steps of a build', () => {
 });
 
 test('only images of Debian, Ubuntu and Node stand for the base', () => {
-  for (const image of ['ubuntu', 'debian:12', 'docker.io/library/node:22-slim', 'e2bdev/base', 'NODE', `node@sha256:${'0'.repeat(64)}`]) {
+  for (const image of [
+    'ubuntu',
+    'debian:12',
+    'docker.io/library/node:22-slim',
+    'e2bdev/base',
+    'NODE',
+    `node@sha256:${'0'.repeat(64)}`,
+  ]) {
     expect([image, isBaseImage(image)]).toEqual([image, true]);
   }
   for (const image of ['python:3', 'evil/node', 'node.example.com/x', 'registry.example.com:5000/ubuntu', 'nodex']) {
@@ -113,7 +135,16 @@ test('a rule sets headers only for allowed hosts, and secrets only over TLS', ()
 });
 
 test('webhooks reach no private address', async () => {
-  for (const address of ['127.0.0.1', '10.1.2.3', '169.254.169.254', '::1', '::ffff:10.0.0.1', 'fd00::1', '192.168.0.1', '0.0.0.0']) {
+  for (const address of [
+    '127.0.0.1',
+    '10.1.2.3',
+    '169.254.169.254',
+    '::1',
+    '::ffff:10.0.0.1',
+    'fd00::1',
+    '192.168.0.1',
+    '0.0.0.0',
+  ]) {
     expect([address, isPrivate(address)]).toEqual([address, true]);
   }
   for (const address of ['1.1.1.1', '2606:4700::1111']) expect([address, isPrivate(address)]).toEqual([address, false]);
@@ -159,7 +190,10 @@ test('a volume has files of bounded size, and a failed change leaves nothing', (
     files.mkdir('/d', 0o755);
     files.create('/d/f', 0o644);
     files.write('/d/f', 70_000, Buffer.from('end'));
-    expect([files.stat('/d/f').size, Buffer.from(files.read('/d/f', 69_998, 10)).toString('latin1')]).toEqual([70_003, '\0\0end']);
+    expect([files.stat('/d/f').size, Buffer.from(files.read('/d/f', 69_998, 10)).toString('latin1')]).toEqual([
+      70_003,
+      '\0\0end',
+    ]);
     expect(() => files.write('/d/f', 0, Buffer.alloc(300_001))).toThrow('ENOSPC');
     expect(files.stat('/d/f').size).toBe(70_003);
     files.truncate('/d/f', 70_001);

@@ -165,7 +165,8 @@ test('a build of an earlier start has failed', () => {
 
 test('keeps the steps that were used last', () => {
   const { templates, close } = openRegistry(path, 0);
-  for (const [at, key] of ['a', 'b', 'c'].entries()) templates.setStep({ tenant: 'one', key, snapshot: `snap-${key}`, usedAt: at });
+  for (const [at, key] of ['a', 'b', 'c'].entries())
+    templates.setStep({ tenant: 'one', key, snapshot: `snap-${key}`, usedAt: at });
   expect(templates.step('one', 'a', 9)?.snapshot).toBe('snap-a');
   expect(templates.step('two', 'a', 9)).toBeUndefined();
   expect(templates.dropSteps('one', 2).map(({ key }) => key)).toEqual(['b']);
@@ -176,11 +177,23 @@ test('keeps the steps that were used last', () => {
 test('names of a tenant are used once, and keys are found by their digest', () => {
   const { volumes, keys, close } = openRegistry(path, 0);
   const volume = { id: 'v', tenant: 'one', name: 'data', token: 't', createdAt: 1 };
-  expect([volumes.add(volume), volumes.add({ ...volume, id: 'w' }), volumes.add({ ...volume, id: 'x', tenant: 'two' })]).toEqual([true, false, true]);
+  expect([volumes.add(volume), volumes.add({ ...volume, id: 'w' }), volumes.add({ ...volume, id: 'x', tenant: 'two' })]).toEqual([
+    true,
+    false,
+    true,
+  ]);
   expect([volumes.named('one', 'data')?.id, volumes.named('two', 'data')?.id, volumes.list('one').length]).toEqual(['v', 'x', 1]);
   volumes.change('v', { token: 'u' });
   expect(volumes.get('v')).toEqual({ ...volume, token: 'u' });
-  const key = { id: 'k', tenant: 'one', name: 'ci', digest: 'd', mask: { prefix: 'p', suffix: 's', length: 9 }, scopes: ['read' as const], createdAt: 1 };
+  const key = {
+    id: 'k',
+    tenant: 'one',
+    name: 'ci',
+    digest: 'd',
+    mask: { prefix: 'p', suffix: 's', length: 9 },
+    scopes: ['read' as const],
+    createdAt: 1,
+  };
   keys.add(key);
   expect([keys.byDigest('d'), keys.byDigest('e'), keys.get('v')]).toEqual([key, undefined, undefined]);
   close();
@@ -188,7 +201,11 @@ test('names of a tenant are used once, and keys are found by their digest', () =
 
 test('lists events in their order, by sandbox and type', () => {
   const { events, close } = openRegistry(path, 0);
-  for (const [id, sandboxId, type] of [['1', 'a', 'x'], ['2', 'b', 'x'], ['3', 'a', 'y']] as const) {
+  for (const [id, sandboxId, type] of [
+    ['1', 'a', 'x'],
+    ['2', 'b', 'x'],
+    ['3', 'a', 'y'],
+  ] as const) {
     events.append({ id, tenant: 'one', type, sandboxId, templateId: 't', buildId: undefined, epoch: 1, at: 1, data: { id } });
   }
   const all = { tenant: 'one', sandboxId: undefined, types: undefined, order: 'asc', offset: 0, limit: 10 } as const;

@@ -59,7 +59,11 @@ export const CALLS = {
   'Network.create()': objectWith(NETWORK_CREATE),
   'waitForListener()': objectWith(WAIT_FOR_LISTENER),
   'exposePort()': objectWith(EXPOSE_PORT),
-  'createGateway()': objectWith(GATEWAY, 'an object: { domain, resolve, token?, requestHost?, headTimeoutMs?, onError? }', oneNaming),
+  'createGateway()': objectWith(
+    GATEWAY,
+    'an object: { domain, resolve, token?, requestHost?, headTimeoutMs?, onError? }',
+    oneNaming,
+  ),
   'snapshot()': objectWith(SNAPSHOT),
   'clone()': objectWith(CLONE),
   'pause()': objectWith(PAUSE),

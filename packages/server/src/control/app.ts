@@ -76,13 +76,17 @@ export async function createControl(control: Control) {
   app.decorateRequest('tenant', '');
   acceptJson(app);
   await app.register(swagger, {
-    openapi: { openapi: '3.0.3', info: { title: 'Coldframe', version: '1', description: 'The routes of a server of sandboxes.' } },
+    openapi: {
+      openapi: '3.0.3',
+      info: { title: 'Coldframe', version: '1', description: 'The routes of a server of sandboxes.' },
+    },
     transform: jsonSchemaTransform,
   });
   app.setErrorHandler((error, request, reply) => {
     const body = failureOf(error);
     if (body.code === 429) reply.header('retry-after', String(RETRY_S));
-    if (body.code >= 500) log.error('request', { method: request.method, path: request.routeOptions.url, error: String((error as Error).stack) });
+    if (body.code >= 500)
+      log.error('request', { method: request.method, path: request.routeOptions.url, error: String((error as Error).stack) });
     return reply.code(body.code).send(body);
   });
   app.setNotFoundHandler((request, reply) =>
@@ -95,7 +99,14 @@ export async function createControl(control: Control) {
     telemetry.durations.observe(reply.elapsedTime / 1_000, { route });
     log.info('request', { method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10, tenant });
     if (method !== 'GET' && tenant !== '') {
-      audit.write({ kind: 'request', tenant, key: request.caller.keyId, method, path: request.url.split('?', 1)[0], status: reply.statusCode });
+      audit.write({
+        kind: 'request',
+        tenant,
+        key: request.caller.keyId,
+        method,
+        path: request.url.split('?', 1)[0],
+        status: reply.statusCode,
+      });
     }
   });
   addHealthRoutes(app, control);

@@ -32,7 +32,14 @@ export function requireKey(keys: Keys, audit: Audit) {
     const caller = keys.find(given ?? '');
     const refuse = (status: number, message: string) => {
       const { method, url } = request;
-      audit.write({ kind: 'refused', tenant: caller?.tenant, method, path: url.split('?', 1)[0], status, address: request.socket.remoteAddress });
+      audit.write({
+        kind: 'refused',
+        tenant: caller?.tenant,
+        method,
+        path: url.split('?', 1)[0],
+        status,
+        address: request.socket.remoteAddress,
+      });
       return reply.code(status).send({ code: status, message });
     };
     if (caller === undefined) {

@@ -19,7 +19,11 @@ export function cursorOf(token: string | undefined): Cursor | undefined {
 }
 
 /** Returns the first `limit` entries of a list, and the token of the next page if there are more. */
-export function pageOf<T>(found: readonly T[], limit: number, placeOf: (entry: T) => Cursor): { page: T[]; next: string | undefined } {
+export function pageOf<T>(
+  found: readonly T[],
+  limit: number,
+  placeOf: (entry: T) => Cursor,
+): { page: T[]; next: string | undefined } {
   const page = found.slice(0, limit);
   const last = page.at(-1);
   return { page, next: found.length > limit && last !== undefined ? tokenOf(placeOf(last)) : undefined };

@@ -49,7 +49,11 @@ const wire = ({ id, tenant, name, url: at, events, enabled, createdAt }: Webhook
 
 /** Adds the routes. */
 export function addEventRoutes(app: Routes, { registry, webhooks, allowPrivateWebhooks }: Control): void {
-  const list = (tenant: string, sandboxId: string | undefined, { offset, limit, orderAsc, types: given }: z.infer<typeof EventsQuery>) =>
+  const list = (
+    tenant: string,
+    sandboxId: string | undefined,
+    { offset, limit, orderAsc, types: given }: z.infer<typeof EventsQuery>,
+  ) =>
     registry.events
       .list({ tenant, sandboxId, types: given?.split(','), order: orderAsc ? 'asc' : 'desc', offset, limit })
       .map(wireEvent);
@@ -67,13 +71,17 @@ export function addEventRoutes(app: Routes, { registry, webhooks, allowPrivateWe
   };
   // A request without TLS shows its event to the network.
   const checkUrl = (text: string | undefined): void => {
-    if (text?.startsWith('http:') && !allowPrivateWebhooks) throw new ControlFailure(400, 'The URL of a webhook must begin with https:');
+    if (text?.startsWith('http:') && !allowPrivateWebhooks)
+      throw new ControlFailure(400, 'The URL of a webhook must begin with https:');
   };
-  app.get('/events/webhooks', { config, schema: { tags, summary: 'List webhooks' } }, ({ tenant }) => registry.webhooks.list(tenant).map(wire));
+  app.get('/events/webhooks', { config, schema: { tags, summary: 'List webhooks' } }, ({ tenant }) =>
+    registry.webhooks.list(tenant).map(wire),
+  );
   const create = { body: WebhookBody, tags, summary: 'Create a webhook' };
   app.post('/events/webhooks', { config, schema: create }, ({ tenant, body }, reply) => {
     checkUrl(body.url);
-    if (registry.webhooks.list(tenant).length >= MOST_WEBHOOKS) throw new ControlFailure(429, `The tenant may have at most ${MOST_WEBHOOKS} webhooks`);
+    if (registry.webhooks.list(tenant).length >= MOST_WEBHOOKS)
+      throw new ControlFailure(429, `The tenant may have at most ${MOST_WEBHOOKS} webhooks`);
     const { signatureSecret: secret = randomBytes(SECRET_BYTES).toString('hex'), ...fields } = body;
     const record = { id: randomUUID(), tenant, secret, createdAt: Date.now(), ...fields };
     if (!registry.webhooks.add(record)) throw new ControlFailure(409, `A webhook with the name ${body.name} exists`);
@@ -81,7 +89,9 @@ export function addEventRoutes(app: Routes, { registry, webhooks, allowPrivateWe
     return reply.code(201).send({ ...wire(record), signatureSecret: secret });
   });
   const one = { params: IdPath, tags };
-  app.get('/events/webhooks/:id', { config, schema: { ...one, summary: 'Describe a webhook' } }, ({ tenant, params }) => wire(find(tenant, params.id)));
+  app.get('/events/webhooks/:id', { config, schema: { ...one, summary: 'Describe a webhook' } }, ({ tenant, params }) =>
+    wire(find(tenant, params.id)),
+  );
   const change = { ...one, body: WebhookChange, summary: 'Change a webhook' };
   app.patch('/events/webhooks/:id', { config, schema: change }, ({ tenant, params, body }) => {
     checkUrl(body.url);
@@ -99,7 +109,12 @@ export function addEventRoutes(app: Routes, { registry, webhooks, allowPrivateWe
     webhooks.forget(id);
     return reply.code(204).send();
   });
-  app.get('/events/webhooks/:id/deliveries', { config, schema: { ...one, summary: 'The newest deliveries of a webhook' } }, ({ tenant, params }) =>
-    webhooks.deliveries(find(tenant, params.id).id).map((delivery) => ({ ...delivery, at: new Date(delivery.at).toISOString() })),
+  app.get(
+    '/events/webhooks/:id/deliveries',
+    { config, schema: { ...one, summary: 'The newest deliveries of a webhook' } },
+    ({ tenant, params }) =>
+      webhooks
+        .deliveries(find(tenant, params.id).id)
+        .map((delivery) => ({ ...delivery, at: new Date(delivery.at).toISOString() })),
   );
 }

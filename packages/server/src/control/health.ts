@@ -1,8 +1,8 @@
 // The routes without a key: the health and the readiness of the server, and the description of all
 // routes. The server's own counters need a key of an administrator.
 
-import { requireKey } from './authenticate.js';
 import type { Control, Routes } from './app.js';
+import { requireKey } from './authenticate.js';
 
 const tags = ['server'];
 
@@ -16,7 +16,11 @@ export function addHealthRoutes(app: Routes, { registry, sandboxes, telemetry, k
     return reply.code(204).send();
   });
   app.get('/openapi.json', { schema: { tags, summary: 'The description of all routes' } }, () => app.swagger());
-  const metrics = { onRequest: requireKey(keys, audit), config: { scope: 'admin' }, schema: { tags, summary: "The server's own counters" } } as const;
+  const metrics = {
+    onRequest: requireKey(keys, audit),
+    config: { scope: 'admin' },
+    schema: { tags, summary: "The server's own counters" },
+  } as const;
   app.get('/metrics', metrics, (_, reply) => {
     const { rss, heapUsed } = process.memoryUsage();
     const gauges = [

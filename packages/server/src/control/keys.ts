@@ -11,7 +11,13 @@ const tags = ['keys'];
 const config = { scope: 'admin' } as const;
 const MOST_KEYS = 100;
 const name = z.string().min(1).max(100);
-const NewKeyBody = z.object({ name, scopes: z.array(z.enum(['read', 'exec', 'admin'])).min(1).default(['exec']) });
+const NewKeyBody = z.object({
+  name,
+  scopes: z
+    .array(z.enum(['read', 'exec', 'admin']))
+    .min(1)
+    .default(['exec']),
+});
 
 const wire = ({ id, name: own, mask, scopes, createdAt }: KeyRecord) => ({
   id,
@@ -33,7 +39,8 @@ export function addKeyRoutes(app: Routes, { registry, keys }: Control): void {
   app.get('/api-keys', { config, schema: { tags, summary: 'List keys' } }, ({ tenant }) => registry.keys.list(tenant).map(wire));
   app.post('/api-keys', { config, schema: { body: NewKeyBody, tags, summary: 'Create a key' } }, ({ tenant, body }, reply) => {
     if (keys.isOpen) throw new ControlFailure(400, 'The server accepts every request, because its options have no key');
-    if (registry.keys.list(tenant).length >= MOST_KEYS) throw new ControlFailure(429, `The tenant may have at most ${MOST_KEYS} keys`);
+    if (registry.keys.list(tenant).length >= MOST_KEYS)
+      throw new ControlFailure(429, `The tenant may have at most ${MOST_KEYS} keys`);
     const scopes = SCOPES.filter((scope) => body.scopes.includes(scope));
     const made = keys.make(tenant, body.name, scopes);
     if (made === undefined) throw new ControlFailure(409, `A key with the name ${body.name} exists`);
@@ -48,8 +55,12 @@ export function addKeyRoutes(app: Routes, { registry, keys }: Control): void {
     registry.keys.change(id, { name: body.name });
     return reply.code(200).send(wire(find(tenant, id)));
   });
-  app.delete('/api-keys/:id', { config, schema: { params: IdPath, tags, summary: 'Delete a key' } }, ({ tenant, params }, reply) => {
-    registry.keys.remove(find(tenant, params.id).id);
-    return reply.code(204).send();
-  });
+  app.delete(
+    '/api-keys/:id',
+    { config, schema: { params: IdPath, tags, summary: 'Delete a key' } },
+    ({ tenant, params }, reply) => {
+      registry.keys.remove(find(tenant, params.id).id);
+      return reply.code(204).send();
+    },
+  );
 }

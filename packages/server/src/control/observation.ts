@@ -34,7 +34,11 @@ export function addObservationRoutes(app: Routes, { sandboxes, stated }: Control
   });
   const old = { params: IdPath, querystring: OldLogsQuery, tags, summary: 'Lines of the programs of a sandbox' };
   app.get('/sandboxes/:id/logs', { schema: old }, ({ tenant, params, query }) => {
-    const entries = logsOf(tenant, sandboxIdOf(params.id)).select({ cursor: query.start, limit: query.limit, direction: 'forward' });
+    const entries = logsOf(tenant, sandboxIdOf(params.id)).select({
+      cursor: query.start,
+      limit: query.limit,
+      direction: 'forward',
+    });
     return {
       logs: entries.map(({ at, message }) => ({ timestamp: new Date(at).toISOString(), line: message })),
       logEntries: entries.map(wireEntry),
@@ -48,4 +52,9 @@ export function addObservationRoutes(app: Routes, { sandboxes, stated }: Control
   const logsOf = (tenant: string, id: string) => sandboxes.live(tenant, id).sandbox.logs;
 }
 
-const wireEntry = ({ at, level, message, fields }: LogEntry) => ({ timestamp: new Date(at).toISOString(), level, message, fields });
+const wireEntry = ({ at, level, message, fields }: LogEntry) => ({
+  timestamp: new Date(at).toISOString(),
+  level,
+  message,
+  fields,
+});

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import type { SandboxState } from '../registry/records.js';
-import { isBase, BASE } from '../sandboxes/base.js';
+import { BASE, isBase } from '../sandboxes/base.js';
 import { referenceOf } from '../templates/references.js';
 import type { Control, Routes } from './app.js';
 import { cursorOf, pageOf } from './cursor.js';

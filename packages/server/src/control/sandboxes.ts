@@ -67,10 +67,14 @@ export function addSandboxRoutes(app: Routes, control: Control): void {
     ['/v2/sandboxes', NewSandboxBody],
     ['/sandboxes', OldNewSandboxBody],
   ] as const) {
-    app.post(path, { schema: { body, headers: IdempotencyHeader, tags, summary: 'Create a sandbox' } }, async (request, reply) => {
-      const record = await createOnce(request.tenant, request.headers['idempotency-key'], request.body);
-      return reply.code(201).send(sandboxResponse(record, stated));
-    });
+    app.post(
+      path,
+      { schema: { body, headers: IdempotencyHeader, tags, summary: 'Create a sandbox' } },
+      async (request, reply) => {
+        const record = await createOnce(request.tenant, request.headers['idempotency-key'], request.body);
+        return reply.code(201).send(sandboxResponse(record, stated));
+      },
+    );
   }
 
   for (const path of ['/v2/sandboxes/:id/connect', '/sandboxes/:id/connect']) {
@@ -91,11 +95,15 @@ export function addSandboxRoutes(app: Routes, control: Control): void {
   app.get('/sandboxes/:id', { schema: { params: IdPath, tags, summary: 'Describe a sandbox' } }, ({ tenant, params, caller }) =>
     detail(sandboxes.find(tenant, sandboxIdOf(params.id)), stated, isAllowed(caller, 'exec')),
   );
-  app.delete('/sandboxes/:id', { schema: { params: IdPath, tags, summary: 'End a sandbox' } }, async ({ tenant, params }, reply) => {
-    const id = sandboxIdOf(params.id);
-    if (!(await sandboxes.kill(tenant, id))) sandboxes.find(tenant, id);
-    return reply.code(204).send();
-  });
+  app.delete(
+    '/sandboxes/:id',
+    { schema: { params: IdPath, tags, summary: 'End a sandbox' } },
+    async ({ tenant, params }, reply) => {
+      const id = sandboxIdOf(params.id);
+      if (!(await sandboxes.kill(tenant, id))) sandboxes.find(tenant, id);
+      return reply.code(204).send();
+    },
+  );
   const timeout = { params: IdPath, body: TimeoutBody, tags, summary: 'Set the end of a sandbox' };
   app.post('/sandboxes/:id/timeout', { schema: timeout }, async ({ tenant, params, body }, reply) => {
     await sandboxes.setTimeout(tenant, sandboxIdOf(params.id), body.timeout * 1_000);

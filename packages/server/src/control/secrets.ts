@@ -48,8 +48,12 @@ export function addSecretRoutes(app: Routes, { secrets }: Control): void {
   app.post('/secrets/:id', { config, schema: update }, ({ tenant, params, body }) =>
     wire(secrets.update(tenant, params.id, body.value, body.metadata)),
   );
-  app.delete('/secrets/:id', { config, schema: { params: IdPath, tags, summary: 'Delete a secret' } }, ({ tenant, params }, reply) => {
-    secrets.remove(tenant, params.id);
-    return reply.code(204).send();
-  });
+  app.delete(
+    '/secrets/:id',
+    { config, schema: { params: IdPath, tags, summary: 'Delete a secret' } },
+    ({ tenant, params }, reply) => {
+      secrets.remove(tenant, params.id);
+      return reply.code(204).send();
+    },
+  );
 }

@@ -15,7 +15,12 @@ export function addSnapshotRoutes(app: Routes, { registry }: Control): void {
     const { page, next } = pageOf(found, limit, ({ createdAt: at, id }) => ({ at, id }));
     if (next !== undefined) reply.header('x-next-token', next);
     return reply.send(
-      page.map((template) => snapshotResponse(template, registry.templates.tags(template.id).map(({ tag }) => tag))),
+      page.map((template) =>
+        snapshotResponse(
+          template,
+          registry.templates.tags(template.id).map(({ tag }) => tag),
+        ),
+      ),
     );
   });
 }

@@ -10,10 +10,17 @@ export function addTeamRoutes(app: Routes, { registry, quotas, sandboxes, stated
     // A client uses the key that it has sent.
     { teamID: tenant, name: tenant, apiKey: '', isDefault: true },
   ]);
-  app.get('/auth/whoami', { schema: { tags, summary: 'Describe the key' } }, ({ caller, tenant }) => ({ tenant, scopes: caller.scopes }));
+  app.get('/auth/whoami', { schema: { tags, summary: 'Describe the key' } }, ({ caller, tenant }) => ({
+    tenant,
+    scopes: caller.scopes,
+  }));
   app.get('/quota', { schema: { tags, summary: 'The bounds and the use of the tenant' } }, ({ tenant }) => ({
     quota: quotas.of(tenant),
-    use: { ...registry.sandboxes.count(tenant), templates: registry.templates.count(tenant), volumes: registry.volumes.list(tenant).length },
+    use: {
+      ...registry.sandboxes.count(tenant),
+      templates: registry.templates.count(tenant),
+      volumes: registry.volumes.list(tenant).length,
+    },
   }));
   const node = { tags, summary: 'The capacity of the server' };
   app.get('/node', { schema: node, config: { scope: 'admin' } }, () => ({

@@ -1,11 +1,11 @@
 // The routes that build templates, in the three versions that clients use.
 
 import type { BuildRecord, TemplateRecord } from '../registry/records.js';
+import { isBase } from '../sandboxes/base.js';
 import type { BuildPlan } from '../templates/builder.js';
 import { planOf } from '../templates/dockerfile.js';
 import type { BuildLine } from '../templates/logs.js';
 import { isTag, referenceOf, templateOf } from '../templates/references.js';
-import { isBase } from '../sandboxes/base.js';
 import type { Control, Routes } from './app.js';
 import { ControlFailure } from './failure.js';
 import { IdPath } from './schemas/sandboxes.js';
@@ -35,7 +35,8 @@ export function addTemplateBuildRoutes(app: Routes, control: Control): void {
 
   const request = (tenant: string, text: string, given: readonly string[]) => {
     const reference = referenceOf(tenant, text);
-    if (reference === undefined) throw new ControlFailure(400, `${text} is no name of a template: letters, digits, - and _, with or without a tag`);
+    if (reference === undefined)
+      throw new ControlFailure(400, `${text} is no name of a template: letters, digits, - and _, with or without a tag`);
     if (isBase(reference.name)) throw new ControlFailure(403, `The template ${reference.name} belongs to the server`);
     const wrong = given.find((tag) => !isTag(tag));
     if (wrong !== undefined) throw new ControlFailure(400, `${wrong} is no tag`);
@@ -63,10 +64,16 @@ export function addTemplateBuildRoutes(app: Routes, control: Control): void {
   const second = { body: OldTemplateBody, tags, summary: 'Begin a build of a template' };
   app.post('/v2/templates', { schema: second }, ({ tenant, body }, reply) => {
     const { template, build } = request(tenant, body.alias, []);
-    return reply.code(202).send({ ...templateResponse(template, registry.templates.builds(template.id), stated), buildID: build.id });
+    return reply
+      .code(202)
+      .send({ ...templateResponse(template, registry.templates.builds(template.id), stated), buildID: build.id });
   });
   const first = { body: DockerfileBody, tags, summary: 'Begin a build of a template from a Dockerfile' };
-  const begin = (tenant: string, name: string, body: { dockerfile: string; startCmd?: string | null | undefined; readyCmd?: string | null | undefined }) => {
+  const begin = (
+    tenant: string,
+    name: string,
+    body: { dockerfile: string; startCmd?: string | null | undefined; readyCmd?: string | null | undefined },
+  ) => {
     const { template, build } = request(tenant, name, []);
     const plan = planOf(body.dockerfile);
     described.set(build.id, { ...plan, startCmd: body.startCmd ?? plan.startCmd, readyCmd: body.readyCmd ?? undefined });
@@ -79,14 +86,18 @@ export function addTemplateBuildRoutes(app: Routes, control: Control): void {
     const { template } = templateOf(registry, tenant, params.id);
     return reply.code(202).send(begin(tenant, template.name ?? template.id, body));
   });
-  app.post('/templates/:id/builds/:build', { schema: { params: BuildPath, tags, summary: 'Start a build' } }, ({ tenant, params }, reply) => {
-    const { build } = buildIn(tenant, params.id, params.build);
-    const plan = described.get(build.id);
-    if (plan === undefined) throw new ControlFailure(400, `The build ${build.id} has no Dockerfile`);
-    described.delete(build.id);
-    start(tenant, build, plan);
-    return reply.code(202).send();
-  });
+  app.post(
+    '/templates/:id/builds/:build',
+    { schema: { params: BuildPath, tags, summary: 'Start a build' } },
+    ({ tenant, params }, reply) => {
+      const { build } = buildIn(tenant, params.id, params.build);
+      const plan = described.get(build.id);
+      if (plan === undefined) throw new ControlFailure(400, `The build ${build.id} has no Dockerfile`);
+      described.delete(build.id);
+      start(tenant, build, plan);
+      return reply.code(202).send();
+    },
+  );
   const steps = { params: BuildPath, body: BuildBody, tags, summary: 'Start a build' };
   app.post('/v2/templates/:id/builds/:build', { schema: steps }, ({ tenant, params, body }, reply) => {
     const { build } = buildIn(tenant, params.id, params.build);
@@ -102,17 +113,24 @@ export function addTemplateBuildRoutes(app: Routes, control: Control): void {
   });
 
   const files = { params: FilesPath, tags, summary: 'A link for the upload of the files of a step' };
-  app.get('/templates/:id/files/:hash', { schema: files, config: { scope: 'exec' } }, ({ tenant, params, protocol, host }, reply) => {
-    templateOf(registry, tenant, params.id);
-    const present = registry.templates.upload(tenant, params.hash) !== undefined;
-    const url = `${protocol}://${host}${uploadPath(uploadKey, tenant, params.hash)}`;
-    // A client uploads again if it wants, also files that are present.
-    return reply.code(201).send({ present, url });
-  });
+  app.get(
+    '/templates/:id/files/:hash',
+    { schema: files, config: { scope: 'exec' } },
+    ({ tenant, params, protocol, host }, reply) => {
+      templateOf(registry, tenant, params.id);
+      const present = registry.templates.upload(tenant, params.hash) !== undefined;
+      const url = `${protocol}://${host}${uploadPath(uploadKey, tenant, params.hash)}`;
+      // A client uploads again if it wants, also files that are present.
+      return reply.code(201).send({ present, url });
+    },
+  );
   const status = { params: BuildPath, querystring: StatusQuery, tags, summary: 'The state and the lines of a build' };
   app.get('/templates/:id/builds/:build/status', { schema: status }, ({ tenant, params, query }) => {
     const { template, build } = buildIn(tenant, params.id, params.build);
-    const lines = builder.logs.of(build.id).filter(atLeast(query.level)).slice(query.logsOffset, query.logsOffset + query.limit);
+    const lines = builder.logs
+      .of(build.id)
+      .filter(atLeast(query.level))
+      .slice(query.logsOffset, query.logsOffset + query.limit);
     return {
       templateID: template.id,
       buildID: build.id,

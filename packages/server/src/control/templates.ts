@@ -1,7 +1,7 @@
 // The routes of templates.
 
-import { removeTemplate } from '../sandboxes/checkpoints.js';
 import { BASE, isBase } from '../sandboxes/base.js';
+import { removeTemplate } from '../sandboxes/checkpoints.js';
 import { templateOf } from '../templates/references.js';
 import type { Control, Routes } from './app.js';
 import { cursorOf, pageOf } from './cursor.js';

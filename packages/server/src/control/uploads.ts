@@ -11,7 +11,9 @@ const LARGEST_BYTES = 1 << 30;
 const VALID_MS = 3_600_000;
 
 const signatureOf = (key: Buffer, tenant: string, hash: string, until: number): string =>
-  createHmac('sha256', key).update(JSON.stringify([tenant, hash, until])).digest('hex');
+  createHmac('sha256', key)
+    .update(JSON.stringify([tenant, hash, until]))
+    .digest('hex');
 
 /** Returns the path of a link for the files with a client's digest. */
 export function uploadPath(key: Buffer, tenant: string, hash: string): string {

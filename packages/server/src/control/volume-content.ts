@@ -67,7 +67,10 @@ export function addVolumeContentRoutes(app: Routes, { volumes }: Control): void 
     const files = filesOf(request);
     const { size, type } = checked(() => files.entry(at));
     if (type !== 'file') throw new ControlFailure(400, `${at} is no file`);
-    return reply.header('content-type', 'application/octet-stream').header('content-length', size).send(Readable.from(chunks(files, at, size)));
+    return reply
+      .header('content-type', 'application/octet-stream')
+      .header('content-length', size)
+      .send(Readable.from(chunks(files, at, size)));
   });
 }
 
@@ -120,7 +123,10 @@ function checked<T>(call: () => T): T {
     return call();
   } catch (error) {
     if (!(error instanceof VolumeError)) throw error;
-    throw new ControlFailure(STATUSES[error.code] ?? 400, error.code === 'ENOENT' ? `path not found: ${error.message}` : error.message);
+    throw new ControlFailure(
+      STATUSES[error.code] ?? 400,
+      error.code === 'ENOENT' ? `path not found: ${error.message}` : error.message,
+    );
   }
 }
 

@@ -21,8 +21,12 @@ export function addVolumeRoutes(app: Routes, { volumes, quotas }: Control): void
   // The token opens the content for writing.
   const one = { schema: { params: IdPath, tags, summary: 'Describe a volume' }, config: { scope: 'exec' } } as const;
   app.get('/volumes/:id', one, ({ tenant, params }) => withToken(volumes.find(tenant, params.id)));
-  app.delete('/volumes/:id', { schema: { params: IdPath, tags, summary: 'Delete a volume' } }, async ({ tenant, params }, reply) => {
-    await volumes.remove(tenant, params.id);
-    return reply.code(204).send();
-  });
+  app.delete(
+    '/volumes/:id',
+    { schema: { params: IdPath, tags, summary: 'Delete a volume' } },
+    async ({ tenant, params }, reply) => {
+      await volumes.remove(tenant, params.id);
+      return reply.code(204).send();
+    },
+  );
 }

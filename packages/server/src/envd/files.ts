@@ -7,10 +7,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Size } from '../sandboxes/base.js';
 import type { Sample } from '../sandboxes/metrics.js';
 import { isSameToken, refusalOf, type Signed } from './access.js';
+import { type ComposeBody, compose } from './compose.js';
 import { type AgentCall, callOf } from './context.js';
 import { AgentFailure, failureOf } from './failure.js';
 import { resolvePath } from './paths.js';
-import { type ComposeBody, compose } from './compose.js';
 import { writeUpload } from './upload.js';
 import { type User, userOf } from './user.js';
 

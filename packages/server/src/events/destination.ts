@@ -73,7 +73,12 @@ export function destinations(allowPrivate: boolean): Destinations {
         // The lookup is not called for addresses.
         if (isIP(host) !== 0 && !allowPrivate && isPrivate(host)) throw new Error(`the address ${host} is private`);
         const send = url.protocol === 'https:' ? requestHttps : requestHttp;
-        const sent = send(url, { method: 'POST', headers: { ...headers, 'content-length': Buffer.byteLength(body) }, signal, lookup: checkedLookup });
+        const sent = send(url, {
+          method: 'POST',
+          headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+          signal,
+          lookup: checkedLookup,
+        });
         sent.on('error', reject);
         sent.on('response', (response) => {
           response.destroy();

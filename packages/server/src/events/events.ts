@@ -33,7 +33,11 @@ export class Events {
   }
 
   /** Records an event of a sandbox. */
-  record(name: EventName, sandbox: Pick<SandboxRecord, 'id' | 'tenant' | 'templateId' | 'buildId'>, data: Record<string, unknown> = {}): void {
+  record(
+    name: EventName,
+    sandbox: Pick<SandboxRecord, 'id' | 'tenant' | 'templateId' | 'buildId'>,
+    data: Record<string, unknown> = {},
+  ): void {
     const { registry, audit, webhooks, telemetry } = this.#sinks;
     const event: Omit<EventRecord, 'sequence'> = {
       id: randomUUID(),

@@ -12,7 +12,16 @@ import type { SandboxRecord } from '../registry/records.js';
 import type { Sandbox } from '../sandboxes/sandbox.js';
 import type { Sandboxes } from '../sandboxes/sandboxes.js';
 import type { Ports } from './ports.js';
-import { malformed, notResumed, type Refusal, refuse, refuseUpgrade, sandboxElsewhere, sandboxMissing, tokenWrong } from './refusal.js';
+import {
+  malformed,
+  notResumed,
+  type Refusal,
+  refuse,
+  refuseUpgrade,
+  sandboxElsewhere,
+  sandboxMissing,
+  tokenWrong,
+} from './refusal.js';
 import { AGENT_PORT, type Target, targetOf } from './target.js';
 
 /** The parts that the front passes requests to. */
@@ -51,9 +60,11 @@ export function createFront(planes: Planes): Front {
     response.once('close', release);
     const service = services.get(target.port);
     onRequest(service === undefined ? 'port' : 'agent');
-    if (service === undefined) return ports.request(request, response, target);
-    setCall({ record, sandbox, request });
-    service(request, response);
+    if (service === undefined) ports.request(request, response, target);
+    else {
+      setCall({ record, sandbox, request });
+      service(request, response);
+    }
   };
   return {
     request: (request, response) => {
@@ -88,7 +99,11 @@ export function createFront(planes: Planes): Front {
 }
 
 // Finds the sandbox of a request. Resumes the sandbox if its client wants that.
-function reach(request: IncomingMessage, target: Target | 'malformed', planes: Planes): Reached | Refusal | Promise<Reached | Refusal> {
+function reach(
+  request: IncomingMessage,
+  target: Target | 'malformed',
+  planes: Planes,
+): Reached | Refusal | Promise<Reached | Refusal> {
   if (target === 'malformed') return malformed();
   const { sandboxes, coordinator } = planes;
   const { id } = target;
@@ -109,7 +124,12 @@ function reach(request: IncomingMessage, target: Target | 'malformed', planes: P
 }
 
 // Checks the token of requests to servers, and keeps the token from the servers.
-function tokenRefusal(request: IncomingMessage, { id, port }: Target, { trafficToken }: SandboxRecord, { services }: Planes): Refusal | undefined {
+function tokenRefusal(
+  request: IncomingMessage,
+  { id, port }: Target,
+  { trafficToken }: SandboxRecord,
+  { services }: Planes,
+): Refusal | undefined {
   if (trafficToken === undefined || port === AGENT_PORT) return undefined;
   const given = request.headers[TRAFFIC_TOKEN];
   if (typeof given !== 'string' || !isSameToken(given, trafficToken)) return tokenWrong(id, given === undefined);

@@ -26,7 +26,12 @@ export function createPorts(sandboxes: Sandboxes): Ports {
   const targets = new WeakMap<IncomingMessage, Target>();
   const refusal: GatewayOptions['refusal'] = ({ reason, status, sandbox: sandboxId, port }) => {
     if (reason === 'not-listening') return portClosed(sandboxId as string, port as number);
-    const body = { sandboxId, port, message: MESSAGES[reason] ?? 'The sandbox was not found', code: status === 404 ? 502 : status };
+    const body = {
+      sandboxId,
+      port,
+      message: MESSAGES[reason] ?? 'The sandbox was not found',
+      code: status === 404 ? 502 : status,
+    };
     return { status: body.code, body: JSON.stringify(body) };
   };
   const gateway = createGateway({

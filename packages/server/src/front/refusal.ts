@@ -9,7 +9,10 @@ export interface Refusal {
   body: string;
 }
 
-const refusal = (code: number, facts: Record<string, unknown>): Refusal => ({ status: code, body: JSON.stringify({ ...facts, code }) });
+const refusal = (code: number, facts: Record<string, unknown>): Refusal => ({
+  status: code,
+  body: JSON.stringify({ ...facts, code }),
+});
 
 /** The target has no valid id or port. */
 export const malformed = (): Refusal => refusal(400, { message: 'The sandbox id or the port is malformed' });
@@ -18,7 +21,8 @@ export const malformed = (): Refusal => refusal(400, { message: 'The sandbox id 
 export const sandboxMissing = (sandboxId: string): Refusal => refusal(502, { sandboxId, message: 'The sandbox was not found' });
 
 /** Another server has the sandbox. */
-export const sandboxElsewhere = (sandboxId: string, url: string): Refusal => refusal(421, { sandboxId, url, message: `The sandbox is at ${url}` });
+export const sandboxElsewhere = (sandboxId: string, url: string): Refusal =>
+  refusal(421, { sandboxId, url, message: `The sandbox is at ${url}` });
 
 /** No process of the sandbox listens at the port. */
 export const portClosed = (sandboxId: string, port: number): Refusal =>
@@ -26,7 +30,10 @@ export const portClosed = (sandboxId: string, port: number): Refusal =>
 
 /** The token for requests to servers of the sandbox is missing or wrong. */
 export const tokenWrong = (sandboxId: string, isMissing: boolean): Refusal =>
-  refusal(403, { sandboxId, message: isMissing ? 'Missing traffic access token for sandbox' : 'Invalid traffic access token for sandbox' });
+  refusal(403, {
+    sandboxId,
+    message: isMissing ? 'Missing traffic access token for sandbox' : 'Invalid traffic access token for sandbox',
+  });
 
 /** The server cannot resume the sandbox now. */
 export const notResumed = (sandboxId: string, message: string): Refusal => refusal(503, { sandboxId, message });

@@ -22,6 +22,8 @@ export class SqliteReplies implements ReplyStore {
   set(tenant: string, key: string, sandboxId: string, now: number): void {
     const { database } = this.#store;
     database.prepare('DELETE FROM replies WHERE at < ?').run(now - KEPT_MS);
-    database.prepare('INSERT OR REPLACE INTO replies (tenant, key, sandbox_id, at) VALUES (?, ?, ?, ?)').run(tenant, key, sandboxId, now);
+    database
+      .prepare('INSERT OR REPLACE INTO replies (tenant, key, sandbox_id, at) VALUES (?, ?, ?, ?)')
+      .run(tenant, key, sandboxId, now);
   }
 }

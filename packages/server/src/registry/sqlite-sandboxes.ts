@@ -54,8 +54,10 @@ export class SqliteSandboxes implements SandboxStore {
   }
 
   #counted(tenant: string): SandboxCounts {
-    let counts = this.#counts.get(tenant);
-    if (counts === undefined) this.#counts.set(tenant, (counts = { running: 0, paused: 0 }));
+    const known = this.#counts.get(tenant);
+    if (known !== undefined) return known;
+    const counts: SandboxCounts = { running: 0, paused: 0 };
+    this.#counts.set(tenant, counts);
     return counts;
   }
 

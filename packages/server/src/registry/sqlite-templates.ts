@@ -123,7 +123,8 @@ export class SqliteTemplates implements TemplateStore {
   }
 
   tags(templateId: string): TagRecord[] {
-    const sql = 'SELECT tag, build_id AS buildId, created_at AS createdAt FROM tags WHERE template_id = ? ORDER BY created_at, tag';
+    const sql =
+      'SELECT tag, build_id AS buildId, created_at AS createdAt FROM tags WHERE template_id = ? ORDER BY created_at, tag';
     return this.#store.database.prepare(sql).all(templateId) as TagRecord[];
   }
 

@@ -32,9 +32,7 @@ export interface Store {
  */
 export function openRegistry(path: string, now: number): Registry {
   const database = new Database(path);
-  database.exec(
-    'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 1000; PRAGMA foreign_keys = ON',
-  );
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 1000; PRAGMA foreign_keys = ON');
   migrate(database);
   const store: Store = { database, durably: (change) => durably(database, change) };
   const { home, epoch } = store.durably(() => begin(database, now));
@@ -97,11 +95,15 @@ function begin(database: Database.Database, now: number): { home: string; epoch:
 function keptBy(database: Database.Database): ReturnType<Registry['kept']> {
   const column = (sql: string): string[] => (database.prepare(sql).all() as { value: string }[]).map(({ value }) => value);
   const paused = (mode: string): string[] =>
-    column(`SELECT fields ->> '$.snapshot' AS value FROM sandboxes WHERE state = 'paused' AND fields ->> '$.pauseMode' = '${mode}'`);
+    column(
+      `SELECT fields ->> '$.snapshot' AS value FROM sandboxes WHERE state = 'paused' AND fields ->> '$.pauseMode' = '${mode}'`,
+    );
   const built = column(`SELECT fields ->> '$.snapshot' AS value FROM builds WHERE fields ->> '$.snapshot' IS NOT NULL`);
   return {
     // A tenant whose sandbox left nothing behind has an end.
-    tenants: column('SELECT tenant AS value FROM sandboxes UNION SELECT tenant FROM templates UNION SELECT tenant FROM ended UNION SELECT tenant FROM steps'),
+    tenants: column(
+      'SELECT tenant AS value FROM sandboxes UNION SELECT tenant FROM templates UNION SELECT tenant FROM ended UNION SELECT tenant FROM steps',
+    ),
     snapshots: new Set([...paused('full'), ...built, ...column('SELECT snapshot AS value FROM steps')]),
     blobs: new Set([...paused('filesystem'), ...column('SELECT digest AS value FROM uploads')]),
   };

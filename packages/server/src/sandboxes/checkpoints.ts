@@ -93,7 +93,11 @@ export async function rollBack(parts: CheckpointParts, tenant: string, id: strin
 }
 
 /** Deletes a template or a snapshot with all builds. Returns whether it existed. */
-export async function removeTemplate({ registry, sidecar }: Pick<CheckpointParts, 'registry' | 'sidecar'>, tenant: string, reference: string): Promise<boolean> {
+export async function removeTemplate(
+  { registry, sidecar }: Pick<CheckpointParts, 'registry' | 'sidecar'>,
+  tenant: string,
+  reference: string,
+): Promise<boolean> {
   const parsed = referenceOf(tenant, reference);
   const template = parsed && registry.templates.find(tenant, parsed.name);
   if (template === undefined) return false;

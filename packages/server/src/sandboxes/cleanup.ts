@@ -5,7 +5,15 @@ import type { Blobs } from '../fleet/blobs.js';
 import type { Registry } from '../registry/registry.js';
 
 /** Removes snapshots and blobs without a record. Runs before the first request. */
-export async function removeOrphans({ registry, sidecar, blobs }: { registry: Registry; sidecar: Sidecar; blobs: Blobs }): Promise<void> {
+export async function removeOrphans({
+  registry,
+  sidecar,
+  blobs,
+}: {
+  registry: Registry;
+  sidecar: Sidecar;
+  blobs: Blobs;
+}): Promise<void> {
   const kept = registry.kept();
   for (const digest of await blobs.list()) if (!kept.blobs.has(digest)) await blobs.delete(digest);
   for (const tenant of kept.tenants) {

@@ -101,7 +101,8 @@ function secretOf(text: string, inner: string): string {
 export const secretName = (name: string): string => `E2B_${name.replace(/_/g, '__').replace(/-/g, '_h')}`;
 
 /** Returns the header `host` of requests to servers, for the SDK's gateway. */
-export const maskedHost = ({ maskRequestHost }: NetworkConfig): string | undefined => maskRequestHost?.replaceAll('${PORT}', 'PORT');
+export const maskedHost = ({ maskRequestHost }: NetworkConfig): string | undefined =>
+  maskRequestHost?.replaceAll('${PORT}', 'PORT');
 
 /** Fails unless the wish can be met. */
 export function checkNetwork(config: NetworkConfig): void {
@@ -138,6 +139,8 @@ function listOf(ranges: readonly string[]): (entry: string) => boolean {
     const [address = '', length] = entry.split('/');
     const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
     const bits = length === undefined ? (family === 'ipv4' ? 32 : 128) : Number(length);
-    return parsed.some((one) => one.family === family && one.bits <= bits && one.list.check(new SocketAddress({ address, family })));
+    return parsed.some(
+      (one) => one.family === family && one.bits <= bits && one.list.check(new SocketAddress({ address, family })),
+    );
   };
 }

@@ -309,7 +309,14 @@ export class Sandboxes {
       else await held.runtime.resume();
     });
     const endAt = Date.now() + timeoutMs;
-    const running = { state: 'running', snapshot: undefined, pauseMode: undefined, epoch: coordinator.epoch, endAt, timeoutMs } as const;
+    const running = {
+      state: 'running',
+      snapshot: undefined,
+      pauseMode: undefined,
+      epoch: coordinator.epoch,
+      endAt,
+      timeoutMs,
+    } as const;
     registry.sandboxes.change(record.id, running);
     await discard(this.#parts, record.tenant, record);
     const sandbox = this.#live.get(record.id);
@@ -354,7 +361,12 @@ export class Sandboxes {
     const record = this.#parts.registry.sandboxes.get(id);
     if (record === undefined) return;
     const mode = record.autoPauseMemory ? 'full' : 'filesystem';
-    const isPaused = record.autoPause && (await this.pause(record.tenant, id, mode).then(() => true, () => false));
+    const isPaused =
+      record.autoPause &&
+      (await this.pause(record.tenant, id, mode).then(
+        () => true,
+        () => false,
+      ));
     if (!isPaused) await this.#end(record, 'timeout');
   }
 

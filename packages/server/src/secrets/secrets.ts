@@ -27,7 +27,8 @@ export async function openSecretKey(path: string): Promise<Buffer> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   const key = await readFile(path);
-  if (key.length !== KEY_BYTES) throw new Error(`The key of the secrets in ${path} has ${key.length} bytes, and must have ${KEY_BYTES}.`);
+  if (key.length !== KEY_BYTES)
+    throw new Error(`The key of the secrets in ${path} has ${key.length} bytes, and must have ${KEY_BYTES}.`);
   return key;
 }
 
@@ -45,7 +46,16 @@ export class Secrets {
   add(tenant: string, name: string, value: string, metadata: Record<string, string>): SecretRecord {
     const now = Date.now();
     const id = `sec_${newTemplateId()}`;
-    const record = { id, tenant, name: name.toLowerCase(), version: 1, sealed: this.#seal(id, value), metadata, createdAt: now, updatedAt: now };
+    const record = {
+      id,
+      tenant,
+      name: name.toLowerCase(),
+      version: 1,
+      sealed: this.#seal(id, value),
+      metadata,
+      createdAt: now,
+      updatedAt: now,
+    };
     if (!this.#store.add(record)) throw new SandboxFailure('name-taken', `A secret with the name ${record.name} exists`);
     return record;
   }
@@ -63,7 +73,12 @@ export class Secrets {
   update(tenant: string, reference: string, value: string, metadata: Record<string, string> | undefined): SecretRecord {
     const { id, version } = this.find(tenant, reference);
     const sealed = this.#seal(id, value);
-    this.#store.change(id, { sealed, version: version + 1, updatedAt: Date.now(), ...(metadata === undefined ? {} : { metadata }) });
+    this.#store.change(id, {
+      sealed,
+      version: version + 1,
+      updatedAt: Date.now(),
+      ...(metadata === undefined ? {} : { metadata }),
+    });
     return this.find(tenant, id);
   }
 

@@ -64,7 +64,11 @@ export class Histogram {
     const lines = [`# TYPE ${this.#name} histogram`, `# UNIT ${this.#name} seconds`, `# HELP ${this.#name} ${this.#help}`];
     for (const [key, { buckets, sum, count }] of this.#values) {
       for (const [at, most] of BUCKETS_S.entries()) lines.push(`${this.#name}_bucket{${key},le="${most}"} ${buckets[at]}`);
-      lines.push(`${this.#name}_bucket{${key},le="+Inf"} ${count}`, `${this.#name}_count{${key}} ${count}`, `${this.#name}_sum{${key}} ${sum}`);
+      lines.push(
+        `${this.#name}_bucket{${key},le="+Inf"} ${count}`,
+        `${this.#name}_count{${key}} ${count}`,
+        `${this.#name}_sum{${key}} ${sum}`,
+      );
     }
     return lines;
   }
@@ -79,7 +83,11 @@ export class Telemetry {
 
   /** Returns all values, with the present values of `gauges`. */
   text(gauges: readonly { name: string; help: string; value: number }[]): string {
-    const present = gauges.flatMap(({ name, help, value }) => [`# TYPE ${name} gauge`, `# HELP ${name} ${help}`, `${name} ${value}`]);
+    const present = gauges.flatMap(({ name, help, value }) => [
+      `# TYPE ${name} gauge`,
+      `# HELP ${name} ${help}`,
+      `${name} ${value}`,
+    ]);
     const counted = [this.requests, this.durations, this.proxied, this.events].flatMap(({ lines }) => lines);
     return `${[...present, ...counted, '# EOF'].join('\n')}\n`;
   }

@@ -107,7 +107,8 @@ export class BuildBox {
       const found = await this.#matches(folder, source.replace(/^\.?\//, '').replace(/\/$/, ''));
       if (found.length === 0) throw new StepError(`failed to copy '${source}': no such file in the archive`);
       const at = this.resolve(target);
-      const isInto = target.endsWith('/') || target === '.' || found.length > 1 || isGlob(source) || (await this.#isDirectory(at));
+      const isInto =
+        target.endsWith('/') || target === '.' || found.length > 1 || isGlob(source) || (await this.#isDirectory(at));
       for (const path of found) {
         const isFolder = (await this.runtime.stat(path, { followSymlinks: false })).isDirectory;
         await this.#move(path, isFolder || !isInto ? at : posix.join(at, posix.basename(path)), mode);

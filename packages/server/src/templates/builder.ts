@@ -7,8 +7,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isColdframeError, type NodeRuntime, type Sidecar } from 'coldframe';
-import { newTemplateId } from '../ids.js';
 import type { Blobs } from '../fleet/blobs.js';
+import { newTemplateId } from '../ids.js';
 import type { BuildRecord, TemplateRecord } from '../registry/records.js';
 import type { Registry } from '../registry/registry.js';
 import { isBase } from '../sandboxes/base.js';
@@ -136,7 +136,8 @@ export class Builder {
       const result = await this.#build(tenant, build.id, plan, progress);
       templates.changeBuild(build.id, { ...result, state: 'ready', finishedAt: Date.now() });
       const now = Date.now();
-      for (const tag of this.#tags.get(build.id) ?? []) templates.setTag(build.templateId, { tag, buildId: build.id, createdAt: now });
+      for (const tag of this.#tags.get(build.id) ?? [])
+        templates.setTag(build.templateId, { tag, buildId: build.id, createdAt: now });
       this.logs.add(build.id, 'info', 'Build finished', FINAL_STEP);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -150,7 +151,8 @@ export class Builder {
   }
 
   async #build(tenant: string, buildId: string, plan: BuildPlan, progress: { step: string }): Promise<Partial<BuildRecord>> {
-    const line = (message: string, level: 'info' | 'warn' = 'info'): void => this.logs.add(buildId, level, message, progress.step);
+    const line = (message: string, level: 'info' | 'warn' = 'info'): void =>
+      this.logs.add(buildId, level, message, progress.step);
     const from = this.#source(tenant, plan);
     line(`FROM ${plan.fromTemplate ?? plan.fromImage ?? 'base'}`);
     const steps = plan.steps.map((step) => ({ ...step, force: step.force || plan.force }));
@@ -264,7 +266,8 @@ export class Builder {
     while (!this.#closed.signal.aborted) {
       const check = await box.start(readyCmd, undefined, () => {}, this.#closed.signal, READY_WITHIN_MS, failed(readyCmd));
       if ((await check.wait()) === 0) return;
-      if (Date.now() > until) throw new StepError(`the ready command '${readyCmd}' did not succeed within ${READY_WITHIN_MS / 1_000} s`);
+      if (Date.now() > until)
+        throw new StepError(`the ready command '${readyCmd}' did not succeed within ${READY_WITHIN_MS / 1_000} s`);
       await sleep(READY_EVERY_MS);
     }
     throw new StepError('the build was cancelled');
@@ -272,6 +275,8 @@ export class Builder {
 }
 
 function keysOf(from: Built | undefined, steps: readonly BuildStep[]): string[] {
-  let key = createHash('sha256').update(`${from?.id ?? BASE_STEP}:${ROOT_WORKDIR}`).digest('hex');
+  let key = createHash('sha256')
+    .update(`${from?.id ?? BASE_STEP}:${ROOT_WORKDIR}`)
+    .digest('hex');
   return steps.map((step) => (key = stepKey(key, step)));
 }

@@ -38,7 +38,11 @@ const EFFECTS: Readonly<Record<string, Effect>> = Object.assign(Object.create(nu
 /** Returns the plan of a build. Unknown instructions become steps, which fail with their name. */
 export function planOf(dockerfile: string): BuildPlan {
   const plan: { fromImage?: string; steps: BuildStep[]; startCmd?: string } = { steps: [] };
-  const lines = dockerfile.replace(/\r\n/g, '\n').replace(/^[ \t]*#.*\n?/gm, '').replace(/\\[ \t]*\n/g, ' ').split('\n');
+  const lines = dockerfile
+    .replace(/\r\n/g, '\n')
+    .replace(/^[ \t]*#.*\n?/gm, '')
+    .replace(/\\[ \t]*\n/g, ' ')
+    .split('\n');
   for (const line of lines) {
     const [, name = '', rest = ''] = /^\s*([A-Za-z]+)\s+(.*?)\s*$/.exec(line) ?? [];
     if (name === '') continue;

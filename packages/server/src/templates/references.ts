@@ -56,5 +56,8 @@ export function buildOf(registry: Registry, tenant: string, text: string): { bui
   if (build.snapshot === undefined) {
     throw new SandboxFailure('template-not-ready', `The build ${build.id} of the template ${text} is ${build.state}`);
   }
-  return { build: { ...build, snapshot: build.snapshot }, alias: reference.name === template.id ? template.name : reference.name };
+  return {
+    build: { ...build, snapshot: build.snapshot },
+    alias: reference.name === template.id ? template.name : reference.name,
+  };
 }

@@ -30,7 +30,8 @@ export function stepKey(before: string, { type, args, filesHash }: BuildStep): s
 }
 
 /** Returns the text of a step for logs. */
-export const titleOf = ({ type, args }: BuildStep): string => `${type} ${type === 'ENV' ? envTitle(args) : args.filter((arg) => arg !== '').join(' ')}`;
+export const titleOf = ({ type, args }: BuildStep): string =>
+  `${type} ${type === 'ENV' ? envTitle(args) : args.filter((arg) => arg !== '').join(' ')}`;
 
 /** Returns whether a step changes files, so that its result is worth keeping. */
 export const changesFiles = ({ type }: BuildStep): boolean => type === 'RUN' || type === 'COPY' || type === 'WORKDIR';
@@ -64,7 +65,8 @@ export async function perform(box: BuildBox, step: BuildStep, context: StepConte
 async function copy(box: BuildBox, { args, filesHash }: BuildStep, { archive }: StepContext): Promise<void> {
   const [source = '', target = '.', , mode = ''] = args;
   if (filesHash === undefined) throw new StepError(`failed to copy '${source}': the step has no filesHash`);
-  if (mode !== '' && !/^[0-7]{1,4}$/.test(mode)) throw new StepError(`failed to copy '${source}': the mode '${mode}' is not octal`);
+  if (mode !== '' && !/^[0-7]{1,4}$/.test(mode))
+    throw new StepError(`failed to copy '${source}': the mode '${mode}' is not octal`);
   await box.copy(archive(filesHash), source, target, mode === '' ? undefined : Number.parseInt(mode, 8));
 }
 

@@ -3,8 +3,8 @@
 //
 // The class is an app file system of the SDK, so that several sandboxes can mount a volume.
 
-import Database from 'libsql';
 import type { FileSystem, FileSystemEntry, FileSystemStat } from 'coldframe';
+import Database from 'libsql';
 
 /** An entry of a volume. Times are milliseconds since 1970. */
 export interface VolumeEntry {
@@ -210,7 +210,10 @@ export class VolumeFiles implements FileSystem {
   }
 
   /** Sets the permission bits and the owner. */
-  setAttributes(path: string, { mode, uid, gid }: { mode?: number | undefined; uid?: number | undefined; gid?: number | undefined }): void {
+  setAttributes(
+    path: string,
+    { mode, uid, gid }: { mode?: number | undefined; uid?: number | undefined; gid?: number | undefined },
+  ): void {
     const entry = this.entry(path);
     this.#run('UPDATE entries SET mode = ?, uid = ?, gid = ?, ctime = ? WHERE ino = ?', [
       (mode ?? entry.mode) & 0o7777,
@@ -288,7 +291,9 @@ export class VolumeFiles implements FileSystem {
   }
 
   #child(parent: number, name: string): VolumeEntry | undefined {
-    return this.#database.prepare('SELECT * FROM entries WHERE parent = ? AND name = ?').get(parent, name) as VolumeEntry | undefined;
+    return this.#database.prepare('SELECT * FROM entries WHERE parent = ? AND name = ?').get(parent, name) as
+      | VolumeEntry
+      | undefined;
   }
 
   #chunk(ino: number, index: number): Buffer | undefined {

@@ -78,7 +78,8 @@ test('no route about one thing is answered for another tenant', async () => {
   const { snapshotId } = await sandbox.createSnapshot({ name: 'kept' });
   const volume = await Volume.create('kept', harness.connection);
   const secret = (await harness.call('POST', '/secrets', { name: 'kept', value: 'value' })).body.secretID as string;
-  const hook = (await harness.call('POST', '/events/webhooks', { name: 'kept', url: 'https://example.com', enabled: false })).body.id as string;
+  const hook = (await harness.call('POST', '/events/webhooks', { name: 'kept', url: 'https://example.com', enabled: false })).body
+    .id as string;
   const key = (await harness.call('POST', '/api-keys', { name: 'kept' })).body.id as string;
   const routes = (await allRoutes()).filter(({ path }) => path.includes('{id}') && !path.startsWith('/volumecontent'));
   const idFor = (path: string): string => {
@@ -98,7 +99,16 @@ test('no route about one thing is answered for another tenant', async () => {
     else expect([route.name, reply.status]).toEqual([route.name, 404]);
   }
   expect(await sandbox.files.read('kept')).toBe('kept');
-  for (const list of ['/v2/sandboxes', '/snapshots', '/volumes', '/secrets', '/events/webhooks', '/api-keys', '/templates', '/events/sandboxes']) {
+  for (const list of [
+    '/v2/sandboxes',
+    '/snapshots',
+    '/volumes',
+    '/secrets',
+    '/events/webhooks',
+    '/api-keys',
+    '/templates',
+    '/events/sandboxes',
+  ]) {
     expect((await harness.call('GET', list, undefined, { 'x-api-key': OTHER_KEY })).body).toEqual([]);
   }
   await sandbox.kill();
@@ -130,7 +140,9 @@ test('the token of one sandbox opens no call of another sandbox', async () => {
   }
   const { volumeId } = await Volume.create('own', harness.connection);
   for (const path of ['path', 'dir', 'file']) {
-    const reply = await harness.call('GET', `/volumecontent/${volumeId}/${path}?path=/`, undefined, { authorization: `Bearer ${token}` });
+    const reply = await harness.call('GET', `/volumecontent/${volumeId}/${path}?path=/`, undefined, {
+      authorization: `Bearer ${token}`,
+    });
     expect([path, reply.status]).toEqual([path, 401]);
   }
   await Promise.all([own.kill(), foreign.kill()]);

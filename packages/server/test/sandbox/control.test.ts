@@ -49,7 +49,12 @@ test('samples show the use of a sandbox, and lines its output', () =>
       { path: 'a', data: 'one ' },
       { path: 'b', data: 'two' },
     ]);
-    const joined = await harness.call('POST', '/files/compose', { source_paths: ['a', 'b'], destination: 'c/d' }, { ...agent, 'x-access-token': token });
+    const joined = await harness.call(
+      'POST',
+      '/files/compose',
+      { source_paths: ['a', 'b'], destination: 'c/d' },
+      { ...agent, 'x-access-token': token },
+    );
     expect([joined.status, joined.body.path, await sandbox.files.read('c/d'), await sandbox.files.exists('a')]).toEqual([
       200,
       '/home/user/c/d',
@@ -96,7 +101,11 @@ test('files of a volume outlive its sandboxes', async () => {
   await harness.withSandbox(async (other) => {
     const { token } = (await harness.call('GET', `/volumes/${volume.volumeId}`)).body;
     const content = (method: string, path: string, init: RequestInit = {}) =>
-      fetch(`${harness.url}/volumecontent/${volume.volumeId}/${path}`, { method, ...init, headers: { authorization: `Bearer ${token}` } });
+      fetch(`${harness.url}/volumecontent/${volume.volumeId}/${path}`, {
+        method,
+        ...init,
+        headers: { authorization: `Bearer ${token}` },
+      });
     expect(await (await content('GET', 'file?path=/folder/file')).text()).toBe('kept\n');
     // A link is never followed.
     expect((await content('GET', 'file?path=/link')).status).toBe(400);
@@ -123,7 +132,10 @@ test('a pause without memory keeps the files and their metadata, and no program'
     await sandbox.files.write('kept', 'kept', { metadata: { a: 'b' } });
     await sandbox.commands.run('sleep 1000', { background: true, timeoutMs: 0 });
     await sandbox.pause({ keepMemory: false });
-    expect((await harness.call('GET', `/sandboxes/${sandbox.sandboxId}`)).body).toMatchObject({ state: 'paused', pauseMode: 'filesystem' });
+    expect((await harness.call('GET', `/sandboxes/${sandbox.sandboxId}`)).body).toMatchObject({
+      state: 'paused',
+      pauseMode: 'filesystem',
+    });
     await harness.restart();
     const resumed = await Sandbox.connect(sandbox.sandboxId, harness.connection);
     expect([await resumed.files.read('kept'), (await resumed.files.getInfo('kept')).metadata]).toEqual(['kept', { a: 'b' }]);
@@ -197,9 +209,16 @@ test('events are listed, signed, sent and repeated', async () => {
   const [first, second, third] = received as [(typeof received)[0], (typeof received)[0], (typeof received)[0]];
   expect(second.body).toBe(first.body);
   const { headers, body } = third;
-  const expected = createHmac('sha256', 'a secret of some length').update(`${headers['e2b-signature-timestamp']}.${body}`).digest('hex');
+  const expected = createHmac('sha256', 'a secret of some length')
+    .update(`${headers['e2b-signature-timestamp']}.${body}`)
+    .digest('hex');
   expect([headers['e2b-signature'], headers['e2b-webhook-id']]).toEqual([expected, hook.id]);
-  expect(JSON.parse(body)).toMatchObject({ type: 'sandbox.lifecycle.killed', sandboxId: id, sandboxTeamId: 'one', eventData: { reason: 'killed' } });
+  expect(JSON.parse(body)).toMatchObject({
+    type: 'sandbox.lifecycle.killed',
+    sandboxId: id,
+    sandboxTeamId: 'one',
+    eventData: { reason: 'killed' },
+  });
   const deliveries = (await harness.call('GET', `/events/webhooks/${hook.id}/deliveries`)).body;
   expect(deliveries.map(({ status, attempt }: Record<string, number>) => [status, attempt])).toEqual([
     [200, 1],
@@ -207,11 +226,18 @@ test('events are listed, signed, sent and repeated', async () => {
     [500, 1],
   ]);
   const events = (await harness.call('GET', `/events/sandboxes/${id}?orderAsc=true`)).body;
-  expect(events.map(({ type }: Record<string, string>) => type)).toEqual(['created', 'updated', 'killed'].map((name) => `sandbox.lifecycle.${name}`));
+  expect(events.map(({ type }: Record<string, string>) => type)).toEqual(
+    ['created', 'updated', 'killed'].map((name) => `sandbox.lifecycle.${name}`),
+  );
   await harness.call('DELETE', `/events/webhooks/${hook.id}`);
   receiver.close();
-  const audit = (await readFile(join(harness.directory, 'audit.jsonl'), 'utf8')).trim().split('\n').map((line) => JSON.parse(line));
-  expect(audit.some(({ kind, path, tenant }) => kind === 'request' && path === '/events/webhooks' && tenant === 'one')).toBe(true);
+  const audit = (await readFile(join(harness.directory, 'audit.jsonl'), 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(audit.some(({ kind, path, tenant }) => kind === 'request' && path === '/events/webhooks' && tenant === 'one')).toBe(
+    true,
+  );
   expect(audit.some(({ kind, sandboxId }) => kind === 'event' && sandboxId === id)).toBe(true);
 });
 
@@ -223,5 +249,7 @@ test('the server describes its routes, its readiness and its counters', async ()
   const lines = (await response.text()).split('\n');
   expect(response.headers.get('content-type')).toContain('application/openmetrics-text');
   expect(lines.at(-2)).toBe('# EOF');
-  expect(lines.some((line) => line.startsWith('coldframe_requests_total{method="POST",route="/v2/sandboxes",status="201"}'))).toBe(true);
+  expect(
+    lines.some((line) => line.startsWith('coldframe_requests_total{method="POST",route="/v2/sandboxes",status="201"}')),
+  ).toBe(true);
 });

@@ -24,7 +24,7 @@ export interface Harness {
   /** Sends a request with the key of the tenant `one`, and reads JSON. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   /** Runs `use` with a new sandbox, which ends afterwards. */
-  withSandbox(use: (sandbox: Sandbox) => Promise<void>, options?: SandboxOpts): Promise<void>;
+  withSandbox<T>(use: (sandbox: Sandbox) => Promise<T>, options?: SandboxOpts & { template?: string }): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -66,10 +66,10 @@ export async function startServer(options: Partial<ServerOptions> = {}): Promise
       const content = await response.text();
       return { status: response.status, headers: response.headers, body: content === '' ? undefined : JSON.parse(content) };
     },
-    withSandbox: async (use: (sandbox: Sandbox) => Promise<void>, own: SandboxOpts = {}) => {
+    withSandbox: async <T>(use: (sandbox: Sandbox) => Promise<T>, own: SandboxOpts = {}) => {
       const sandbox = await Sandbox.create({ ...harness.connection, ...own });
       try {
-        await use(sandbox);
+        return await use(sandbox);
       } finally {
         await sandbox.kill();
       }
@@ -94,7 +94,12 @@ export interface PortReply {
 export function requestPort(
   { port: at }: Harness,
   host: string,
-  { path = '/', method = 'GET', headers = {}, body }: { path?: string; method?: string; headers?: Record<string, string>; body?: string } = {},
+  {
+    path = '/',
+    method = 'GET',
+    headers = {},
+    body,
+  }: { path?: string; method?: string; headers?: Record<string, string>; body?: string } = {},
 ): Promise<PortReply> {
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port: at, path, method, headers: { host, ...headers } });

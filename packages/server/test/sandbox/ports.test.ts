@@ -116,7 +116,9 @@ test('a request resumes a paused sandbox only if its client wants that', async (
       await serve(sandbox);
       await sandbox.pause();
       const host = `8080-${sandbox.sandboxId}.sbx.test`;
-      expect((await Promise.all([1, 2, 3].map(() => requestPort(harness, host)))).map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect((await Promise.all([1, 2, 3].map(() => requestPort(harness, host)))).map(({ status }) => status)).toEqual([
+        200, 200, 200,
+      ]);
       expect((await sandbox.getInfo()).state).toBe('running');
     },
     { lifecycle },

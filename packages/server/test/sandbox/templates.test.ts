@@ -42,7 +42,7 @@ test('the steps of a build are in each new sandbox', async () => {
       expect(await files.getInfo('/app/renamed.txt')).toMatchObject({ mode: 0o600 });
       expect((await files.list('/app/files')).map(({ name }) => name)).toEqual(['one.txt', 'two.txt']);
     },
-    { template: 'steps:v1' } as never,
+    { template: 'steps:v1' },
   );
   expect(await Template.exists('steps', harness.connection)).toBe(true);
   await expect(Sandbox.create('steps', harness.connection)).rejects.toThrow('it has no tag default');
@@ -51,11 +51,7 @@ test('the steps of a build are in each new sandbox', async () => {
 test('a repeated build uses the kept results of its steps', async () => {
   const build = () => Template().fromImage('ubuntu:22.04').runCmd('date +%s%N > stamp').runCmd('echo done');
   await Template.build(build(), 'kept', options());
-  const stampOf = async () => {
-    let stamp = '';
-    await harness.withSandbox(async ({ files }) => void (stamp = await files.read('stamp')), { template: 'kept' } as never);
-    return stamp;
-  };
+  const stampOf = () => harness.withSandbox(({ files }) => files.read('stamp'), { template: 'kept' });
   const first = await stampOf();
   const lines = await linesOf(build(), 'kept');
   expect(lines.filter((line) => line.includes('CACHED'))).toHaveLength(2);
@@ -74,7 +70,7 @@ test('the program of the start command runs in each new sandbox', async () => {
       expect((await commands.run(`node -e "${get}"`)).stdout).toBe('up\n');
       expect((await commands.list()).length).toBe(1);
     },
-    { template: 'started' } as never,
+    { template: 'started' },
   );
 });
 
@@ -83,8 +79,12 @@ test('a failed step names itself', async () => {
   await expect(Template.build(failing, 'failing', options())).rejects.toThrow(
     "failed to run command 'echo before; exit 3': exit status 3",
   );
-  await expect(Template.build(Template().fromPythonImage(), 'image', options())).rejects.toThrow('The image python:3 is not available');
-  await expect(Template.build(Template().fromTemplate('missing'), 'missing-base', options())).rejects.toThrow('missing was not found');
+  await expect(Template.build(Template().fromPythonImage(), 'image', options())).rejects.toThrow(
+    'The image python:3 is not available',
+  );
+  await expect(Template.build(Template().fromTemplate('missing'), 'missing-base', options())).rejects.toThrow(
+    'missing was not found',
+  );
   await expect(Sandbox.create('failing', harness.connection)).rejects.toThrow('was not found');
 });
 
@@ -92,11 +92,7 @@ test('tags name builds, and a deleted template is gone', async () => {
   await Template.build(Template().fromImage('node:22').runCmd('echo 1 > v'), 'tagged:v1', options());
   await Template.build(Template().fromImage('node:22').runCmd('echo 2 > v'), 'tagged:v2', options());
   await Template.assignTags('tagged:v1', ['stable'], harness.connection);
-  const versionOf = async (template: string) => {
-    let version = '';
-    await harness.withSandbox(async ({ files }) => void (version = (await files.read('v')).trim()), { template } as never);
-    return version;
-  };
+  const versionOf = (template: string) => harness.withSandbox(async ({ files }) => (await files.read('v')).trim(), { template });
   expect([await versionOf('tagged:stable'), await versionOf('tagged:v2')]).toEqual(['1', '2']);
   expect((await Template.getTags('tagged', harness.connection)).map(({ tag }) => tag)).toEqual(['v1', 'v2', 'stable']);
   await Template.removeTags('tagged', ['stable'], harness.connection);
@@ -106,20 +102,23 @@ test('tags name builds, and a deleted template is gone', async () => {
 });
 
 test('a Dockerfile of an older client is built', async () => {
-  const dockerfile = 'FROM ubuntu\nENV A=1 B="two words"\nWORKDIR /srv\nRUN echo "$A $B" \\\n  > out\n# comment\nCMD ["node", "-e", "setInterval(() => {}, 1000)"]\n';
+  const dockerfile =
+    'FROM ubuntu\nENV A=1 B="two words"\nWORKDIR /srv\nRUN echo "$A $B" \\\n  > out\n# comment\nCMD ["node", "-e", "setInterval(() => {}, 1000)"]\n';
   const made = await harness.call('POST', '/templates', { alias: 'docker', dockerfile });
   expect(made.status).toBe(202);
   const { templateID, buildID } = made.body;
   expect((await harness.call('POST', `/templates/${templateID}/builds/${buildID}`, {})).status).toBe(202);
   await expect
-    .poll(async () => (await harness.call('GET', `/templates/${templateID}/builds/${buildID}/status`)).body.status, { timeout: 20_000 })
+    .poll(async () => (await harness.call('GET', `/templates/${templateID}/builds/${buildID}/status`)).body.status, {
+      timeout: 20_000,
+    })
     .toBe('ready');
   await harness.withSandbox(
     async ({ files, commands }) => {
       expect(await files.read('/srv/out')).toBe('1 two words\n');
       expect((await commands.list()).length).toBe(1);
     },
-    { template: 'docker' } as never,
+    { template: 'docker' },
   );
 });
 
@@ -128,7 +127,11 @@ test('a link for an upload works only with its signature', async () => {
   const { body } = await harness.call('GET', `/templates/${templateID}/files/abc`);
   const url = new URL(body.url);
   expect((await fetch(url, { method: 'PUT', body: 'bytes' })).status).toBe(200);
-  for (const [name, value] of [['tenant', 'two'], ['until', '9999999999999'], ['signature', '0']] as const) {
+  for (const [name, value] of [
+    ['tenant', 'two'],
+    ['until', '9999999999999'],
+    ['signature', '0'],
+  ] as const) {
     const wrong = new URL(url);
     wrong.searchParams.set(name, value);
     expect((await fetch(wrong, { method: 'PUT', body: 'bytes' })).status).toBe(401);

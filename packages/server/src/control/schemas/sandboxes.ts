@@ -14,15 +14,23 @@ const MOST_ENTRIES = 100;
 const MOST_VALUES = 256;
 const LONGEST_VALUE = 32_768;
 
-const text = z.string().max(LONGEST_VALUE).refine((value) => !value.includes('\0'), 'text without NUL');
+const text = z
+  .string()
+  .max(LONGEST_VALUE)
+  .refine((value) => !value.includes('\0'), 'text without NUL');
 const texts = z
   .record(text.max(256), text)
   .refine((values) => Object.keys(values).length <= MOST_VALUES, `at most ${MOST_VALUES} entries`);
-const envVars = texts.refine((values) => Object.keys(values).every((name) => name !== '' && !name.includes('=')), 'names of variables');
+const envVars = texts.refine(
+  (values) => Object.keys(values).every((name) => name !== '' && !name.includes('=')),
+  'names of variables',
+);
 const seconds = z.number().int().max(LONGEST_S);
 
 const hosts = z.array(z.string().min(1).max(260)).max(1_024);
-const headers = z.record(z.string().min(1).max(64), z.string().max(2_048)).refine((all) => Object.keys(all).length <= 20, 'at most 20 headers');
+const headers = z
+  .record(z.string().min(1).max(64), z.string().max(2_048))
+  .refine((all) => Object.keys(all).length <= 20, 'at most 20 headers');
 const rule = z.object({ transform: z.object({ headers: headers.optional() }).optional() });
 const egress = {
   allowOut: hosts.optional(),
@@ -51,7 +59,10 @@ const network = z.object({
 const mountPath = z
   .string()
   .max(1_024)
-  .refine((path) => posix.isAbsolute(path) && posix.normalize(path) === path && path !== '/', 'an absolute path without . and ..');
+  .refine(
+    (path) => posix.isAbsolute(path) && posix.normalize(path) === path && path !== '/',
+    'an absolute path without . and ..',
+  );
 
 /** The body of a request for a new sandbox. */
 export const NewSandboxBody = z.object({
@@ -69,7 +80,11 @@ export const NewSandboxBody = z.object({
     .max(16)
     .default([]),
   iam: z
-    .object({ tokens: z.record(z.string(), z.unknown()).refine((all) => Object.keys(all).length === 0, 'identity tokens are not available') })
+    .object({
+      tokens: z
+        .record(z.string(), z.unknown())
+        .refine((all) => Object.keys(all).length === 0, 'identity tokens are not available'),
+    })
     .nullish(),
 });
 
@@ -77,7 +92,14 @@ export const NewSandboxBody = z.object({
 export const OldNewSandboxBody = NewSandboxBody.extend({ timeout: seconds.min(0).default(15) });
 
 /** The header that makes a repeated request for a new sandbox return the first sandbox. */
-export const IdempotencyHeader = z.object({ 'idempotency-key': z.string().regex(/^[A-Za-z0-9-]{1,255}$/).optional() }).loose();
+export const IdempotencyHeader = z
+  .object({
+    'idempotency-key': z
+      .string()
+      .regex(/^[A-Za-z0-9-]{1,255}$/)
+      .optional(),
+  })
+  .loose();
 
 /** The body of a request that needs a time. */
 export const TimeoutBody = z.object({ timeout: seconds });
@@ -119,7 +141,10 @@ export const ListQuery = PageQuery.extend({
 /** The query of a list of snapshots. */
 export const SnapshotsQuery = PageQuery.extend({ sandboxID: z.string().optional(), name: z.string().optional() });
 
-const unixSeconds = z.coerce.number().min(0).max(Number.MAX_SAFE_INTEGER / 1_000);
+const unixSeconds = z.coerce
+  .number()
+  .min(0)
+  .max(Number.MAX_SAFE_INTEGER / 1_000);
 
 /** The query of samples: seconds since 1970. */
 export const MetricsQuery = z.object({ start: unixSeconds.default(0), end: unixSeconds.optional() });
@@ -195,7 +220,10 @@ export const detail = (record: SandboxRecord, stated: Stated, hasToken: boolean)
   network: networkResponse(record.network),
 });
 
-const networkResponse = ({ allowInternet: _, allowPublicTraffic = true, ...network }: NetworkConfig) => ({ allowPublicTraffic, ...network });
+const networkResponse = ({ allowInternet: _, allowPublicTraffic = true, ...network }: NetworkConfig) => ({
+  allowPublicTraffic,
+  ...network,
+});
 
 /** A sample in the clients' shape. */
 export const metricResponse = ({ at, cpuUsedPct, memoryBytes, diskBytes }: Sample, size: Size) => ({

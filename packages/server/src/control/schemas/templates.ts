@@ -12,7 +12,10 @@ const LONGEST = 65_536;
 
 const name = z.string().min(1).max(300);
 const tagList = z.array(z.string().min(1).max(300)).max(MOST_TAGS);
-const size = { cpuCount: z.number().int().min(1).max(64).optional(), memoryMB: z.number().int().min(1).max(1_048_576).optional() };
+const size = {
+  cpuCount: z.number().int().min(1).max(64).optional(),
+  memoryMB: z.number().int().min(1).max(1_048_576).optional(),
+};
 const command = z.string().max(LONGEST).nullish();
 
 /** The body of a request for a template, in the third version. */
