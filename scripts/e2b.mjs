@@ -1,7 +1,7 @@
 // `pnpm e2b --tests DIR --interpreter DIR` runs the suites of E2B's clients against the server, and
 // writes docs/e2b-compatibility.json and its page. The suites belong to E2B and are not part of
-// this repository. Each suite runs twice: without a server, and with one. A test that passes without
-// a server is an offline test.
+// this repository. Each suite runs twice: without a server, and with one. A test that passes
+// without a server is an offline test.
 //
 // Next: e2b/suites.mjs (the suites), e2b/javascript.mjs and e2b/python.mjs (how a suite runs),
 // e2b/report.mjs (counts), e2b/reasons.mjs (why a test fails), e2b/page.mjs.
@@ -12,7 +12,7 @@ import { ensureBuilt, runMain } from './build.mjs';
 import { readOptions } from './e2b/options.mjs';
 import { writePage } from './e2b/page.mjs';
 import { mergeReport, readReport, resultOf, writeReport } from './e2b/report.mjs';
-import { startServer } from './e2b/server.mjs';
+import { startServer, WITHOUT_SERVER } from './e2b/server.mjs';
 import { chosenSuites } from './e2b/suites.mjs';
 
 const say = (line) => process.stderr.write(`${line}\n`);
@@ -26,7 +26,7 @@ async function main() {
     say(`${suite.name}: preparing`);
     const prepared = suite.prepare(options.work);
     say(`${suite.name}: without a server`);
-    const offline = await prepared.run({ jobs: options.jobs, files: suite.files(options.filters), environment: {} });
+    const offline = await prepared.run({ jobs: options.jobs, files: suite.files(options.filters), environment: WITHOUT_SERVER });
     const server = await startServer();
     try {
       say(`${suite.name}: with a server`);

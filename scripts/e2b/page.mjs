@@ -10,10 +10,12 @@ export const pagePath = fromRoot('docs/e2b-compatibility.md');
 
 const INTRO = `# Compatibility with E2B's clients
 
-The page counts the tests of E2B's own clients against [the server](server.md). \`node scripts/e2b/page.mjs\` generates this page; do not edit the page.
+The page counts the tests of E2B's own clients against [the server](server.md).
+\`node scripts/e2b/page.mjs\` generates this page; do not edit the page.
 
-\`pnpm e2b --tests DIR --interpreter DIR\` runs the tests. The tests belong to E2B and are not part of this repository. A test is an offline test if the test
-passes without a server. All other tests are live tests. [e2b-compatibility.json](e2b-compatibility.json) has the same counts.`;
+\`pnpm e2b --tests DIR --interpreter DIR\` runs the tests. The tests belong to E2B and are not part of this
+repository. A test is an offline test if the test passes without a server. All other tests are live tests.
+[e2b-compatibility.json](e2b-compatibility.json) has the same counts.`;
 
 const row = (...cells) => `| ${cells.join(' | ')} |`;
 

@@ -36,7 +36,7 @@ export function mustRun(command, args, cwd) {
   }
 }
 
-/** Copies a package of a suite, without the packages that someone has installed there. */
+/** Copies a package of a suite, without the packages that are installed there. */
 export function copyPackage(from, to) {
   if (!existsSync(from)) throw new BuildFailure(`e2b: ${from} is missing: pass the folder of the repository`);
   for (const name of ['src', 'tests']) rmSync(`${to}/${name}`, { recursive: true, force: true });

@@ -8,6 +8,12 @@ import { fromRoot } from '../build/paths.mjs';
 /** A key of the form that older clients check. */
 const KEY = `e2b_${'0'.repeat(40)}`;
 
+/**
+ * The environment of offline tests. They need a key, and replace the requests of the client. Live
+ * tests then find no server, and must not repeat their requests.
+ */
+export const WITHOUT_SERVER = { E2B_API_KEY: KEY, E2B_CONNECTION_RETRIES: '0' };
+
 /** Starts a server. Returns the clients' environment, and the function that ends the server. */
 export async function startServer() {
   const { createServer } = await import(fromRoot('packages/server/dist/index.js'));

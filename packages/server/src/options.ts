@@ -61,6 +61,8 @@ export const ServerOptions = z.strictObject({
     .default({}),
   /** Whether sandboxes without a choice of their client reach the internet. */
   internetAccess: z.boolean().default(true),
+  /** Milliseconds without a request until a sandbox with `autoResume` is paused. */
+  idlePauseMs: z.number().int().min(100).max(2_147_483_647).optional(),
   /** Bytes of all snapshots on disk. Beyond the bound, the least recently used are deleted. */
   snapshotBytes: bytes.optional(),
   /** The bounds of each volume. */

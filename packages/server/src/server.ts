@@ -47,6 +47,7 @@ export interface Server {
 }
 
 const DRAIN_MS = 30_000;
+const IDLE_CHECK_MS = 10_000;
 const UPLOAD_KEY_BYTES = 32;
 
 /**
@@ -122,10 +123,13 @@ export async function createServer(given: ServerOptions): Promise<Server> {
     tls === undefined ? createHttpServer(times, front.request) : createHttpsServer({ ...times, ...tls }, front.request);
   server.on('upgrade', front.upgrade);
   const stop = new AbortController();
+  const { idlePauseMs } = options;
+  const idle = idlePauseMs && setInterval(() => void sandboxes.pauseIdle(idlePauseMs), Math.min(idlePauseMs, IDLE_CHECK_MS));
   void sampleInTurns(() => sandboxes.held, stop.signal);
 
   const close = async (): Promise<void> => {
     stop.abort();
+    if (idle) clearInterval(idle);
     server.close();
     await builder.close();
     await sandboxes.close();

@@ -10,6 +10,7 @@ import { expect, test } from 'vitest';
 import { destinations, isPrivate } from '../src/events/destination.ts';
 import { openBlobs } from '../src/fleet/blobs.ts';
 import { singleServer } from '../src/fleet/coordinator.ts';
+import { Budget } from '../src/front/budget.ts';
 import { homeOf, newHome, newSandboxId } from '../src/ids.ts';
 import { openRegistry } from '../src/registry/sqlite.ts';
 import { checkNetwork, policyOf, secretName } from '../src/sandboxes/network.ts';
@@ -36,6 +37,11 @@ test('an id has a home, and only its server knows the sandbox', () => {
   expect([homeOf(id), homeOf('nonexisting'), homeOf(`${id}x`)]).toEqual([home, undefined, undefined]);
   const coordinator = singleServer(home, 1);
   expect([coordinator.locate(id), coordinator.locate(newSandboxId('iother'))]).toEqual(['here', 'unknown']);
+});
+
+test('a budget refuses work beyond its pace', () => {
+  const budget = new Budget(100);
+  expect([budget.take(60), budget.take(40), budget.take(50)]).toEqual([true, true, false]);
 });
 
 test('a reference has a namespace of the tenant, a name and a tag', () => {
@@ -155,7 +161,7 @@ test('webhooks reach no private address', async () => {
   await expect(post('http://localhost:1/', request)).rejects.toThrow('private');
 });
 
-test('blobs are hashed on the way, and a failed upload leaves nothing', () =>
+test('blobs are hashed while they arrive, and a failed upload leaves nothing', () =>
   withFolder(async (folder) => {
     const blobs = await openBlobs(folder);
     const { digest, size } = await blobs.put(Readable.from([Buffer.from('a'), Buffer.from('b')]), 10);

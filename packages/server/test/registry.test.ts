@@ -56,7 +56,7 @@ const ALL: SandboxQuery = {
   after: undefined,
 };
 
-test('keeps paused sandboxes over a start, and the reason why running sandboxes are gone', () => {
+test('keeps paused sandboxes over a start, and the reason why running sandboxes have ended', () => {
   const first = openRegistry(path, 0);
   first.sandboxes.add(sandbox('a'));
   first.sandboxes.add(sandbox('b'));

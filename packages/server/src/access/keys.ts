@@ -27,7 +27,9 @@ export const OPEN_TENANT = 'default';
 /** All scopes. */
 export const SCOPES: readonly Scope[] = ['read', 'exec', 'admin'];
 
-/** Returns whether a caller may do what a scope allows. A wider scope contains the narrower ones. */
+/**
+ * Returns whether a caller may do what a scope allows. A wider scope contains the narrower ones.
+ */
 export const isAllowed = ({ scopes }: Pick<Caller, 'scopes'>, scope: Scope): boolean =>
   scopes.some((own) => SCOPES.indexOf(own) >= SCOPES.indexOf(scope));
 

@@ -18,7 +18,9 @@ export function cursorOf(token: string | undefined): Cursor | undefined {
   throw new ControlFailure(400, 'nextToken is not a token of this server');
 }
 
-/** Returns the first `limit` entries of a list, and the token of the next page if there are more. */
+/**
+ * Returns the first `limit` entries of a list, and the token of the next page if there are more.
+ */
 export function pageOf<T>(
   found: readonly T[],
   limit: number,

@@ -1,5 +1,5 @@
 // The route that receives the files of a step of a build. The link is signed, because a client
-// uploads without its key. The files are hashed on the way to the disk.
+// uploads without its key. The files are hashed while they arrive.
 
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';

@@ -14,6 +14,7 @@ import { resolvePath } from './paths.js';
 import { writeUpload } from './upload.js';
 import { type User, userOf } from './user.js';
 
+const COMPOSE_BYTES = 1 << 20;
 const METADATA_HEADER = /^x-metadata-(.+)$/;
 const METADATA_BYTES = 4_096;
 const RANGE = /^bytes=(\d*)-(\d*)$/;
@@ -45,7 +46,7 @@ export function addFileRoutes(agent: FastifyInstance, size: Size): void {
     const { sandbox, user, path } = fileCall(request, 'read');
     return sendFile(request.raw, reply, sandbox, resolvePath(path, user));
   });
-  agent.post<{ Body: ComposeBody }>('/files/compose', async (request) => {
+  agent.post<{ Body: ComposeBody }>('/files/compose', { bodyLimit: COMPOSE_BYTES }, async (request) => {
     authorized(request);
     const { sandbox, record } = callOf(request.raw);
     return compose(sandbox, record, request.body);

@@ -1,5 +1,5 @@
-// The addresses that webhooks may have. A tenant must not reach the private network of the server,
-// so every address of a host name is checked, and the request goes to a checked address.
+// The addresses that webhooks may have. A tenant must not reach the private network of the server.
+// So every address of a host name is checked, and the request is sent to a checked address.
 
 import { lookup } from 'node:dns/promises';
 import { request as requestHttp } from 'node:http';

@@ -11,6 +11,7 @@ import type { Coordinator } from '../fleet/coordinator.js';
 import type { SandboxRecord } from '../registry/records.js';
 import type { Sandbox } from '../sandboxes/sandbox.js';
 import type { Sandboxes } from '../sandboxes/sandboxes.js';
+import { Budget } from './budget.js';
 import type { Ports } from './ports.js';
 import {
   malformed,
@@ -21,6 +22,7 @@ import {
   sandboxElsewhere,
   sandboxMissing,
   tokenWrong,
+  tooManySignatures,
 } from './refusal.js';
 import { AGENT_PORT, type Target, targetOf } from './target.js';
 
@@ -42,6 +44,11 @@ export interface Front {
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
+/**
+ * Signatures that are compared in a second. A URL names no sandbox, so one URL is compared with the
+ * signature of each sandbox.
+ */
+const SIGNATURES_PER_SECOND = 100_000;
 /** The header with the token of requests to servers in a sandbox. */
 const TRAFFIC_TOKEN = 'e2b-traffic-access-token';
 
@@ -54,6 +61,7 @@ interface Reached {
 /** Makes the listeners. */
 export function createFront(planes: Planes): Front {
   const { sandboxes, control, services, ports, onRequest } = planes;
+  const budget = new Budget(SIGNATURES_PER_SECOND);
 
   const serve = (request: IncomingMessage, response: ServerResponse, { target, record, sandbox }: Reached): void => {
     const release = sandbox.hold(request.socket);
@@ -68,8 +76,9 @@ export function createFront(planes: Planes): Front {
   };
   return {
     request: (request, response) => {
-      const target = targetOf(request) ?? signer(request, sandboxes);
+      const target = targetOf(request) ?? signer(request, sandboxes, budget);
       if (target === undefined) return control(request, response);
+      if (target === 'exhausted') return refuse(response, tooManySignatures());
       const reached = reach(request, target, planes);
       if (!(reached instanceof Promise)) {
         if ('status' in reached) refuse(response, reached);
@@ -147,11 +156,12 @@ function removeHeader({ rawHeaders, headers }: IncomingMessage, name: string): v
 const ORIGIN = 'http://localhost';
 
 // Finds the sandbox whose token has signed the URL of a request.
-function signer(request: IncomingMessage, sandboxes: Sandboxes): Target | undefined {
+function signer(request: IncomingMessage, sandboxes: Sandboxes, budget: Budget): Target | 'exhausted' | undefined {
   const text = request.url ?? '/';
   if (!text.startsWith('/files?') || !URL.canParse(text, ORIGIN)) return undefined;
   const url = new URL(text, ORIGIN);
   if (!url.searchParams.has('signature')) return undefined;
+  if (!budget.take(Math.min(sandboxes.size, SIGNATURES_PER_SECOND))) return 'exhausted';
   const signed = signedOf(url, request.method);
   for (const { id, accessToken } of sandboxes.held) {
     // An expired signature is still the signature of its sandbox, which says so.

@@ -38,6 +38,9 @@ export const tokenWrong = (sandboxId: string, isMissing: boolean): Refusal =>
 /** The server cannot resume the sandbox now. */
 export const notResumed = (sandboxId: string, message: string): Refusal => refusal(503, { sandboxId, message });
 
+/** Too many signatures of unknown sandboxes were compared in the last second. */
+export const tooManySignatures = (): Refusal => refusal(429, { message: 'Too many signed URLs: repeat the request later' });
+
 /** Answers a request. */
 export function refuse(response: ServerResponse, { status, body }: Refusal): void {
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);

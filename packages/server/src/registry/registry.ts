@@ -71,9 +71,9 @@ export interface TemplateQuery {
 
 /** The templates and snapshots, with their builds and tags. */
 export interface TemplateStore {
-  /** Adds a template with a build, and gives the tags to the build. */
+  /** Adds a template with a build and its tags. */
   add(template: TemplateRecord, build: BuildRecord, tags: readonly string[]): void;
-  /** Adds a build to a template, and gives the tags to the build. */
+  /** Adds a build with its tags to a template. */
   addBuild(build: BuildRecord, tags: readonly string[]): void;
   /** Returns the template with an id or a name. */
   find(tenant: string, reference: string): TemplateRecord | undefined;

@@ -18,7 +18,12 @@ export const STATEMENTS: readonly string[] = [
     fields TEXT NOT NULL
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX sandboxes_by_start ON sandboxes (tenant, started_at, id)`,
-  `CREATE TABLE ended (id TEXT PRIMARY KEY, tenant TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE ended (
+    id TEXT PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX ended_by_time ON ended (at)`,
   `CREATE TABLE templates (
     id TEXT PRIMARY KEY,

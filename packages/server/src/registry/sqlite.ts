@@ -102,7 +102,8 @@ function keptBy(database: Database.Database): ReturnType<Registry['kept']> {
   return {
     // A tenant whose sandbox left nothing behind has an end.
     tenants: column(
-      'SELECT tenant AS value FROM sandboxes UNION SELECT tenant FROM templates UNION SELECT tenant FROM ended UNION SELECT tenant FROM steps',
+      `SELECT tenant AS value FROM sandboxes UNION SELECT tenant FROM templates
+       UNION SELECT tenant FROM ended UNION SELECT tenant FROM steps`,
     ),
     snapshots: new Set([...paused('full'), ...built, ...column('SELECT snapshot AS value FROM steps')]),
     blobs: new Set([...paused('filesystem'), ...column('SELECT digest AS value FROM uploads')]),

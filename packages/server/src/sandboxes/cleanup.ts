@@ -1,4 +1,5 @@
-// Removes what no record names: a crash can come between the write of a snapshot and its record.
+// Removes snapshots and blobs that no record names. A crash can separate the write of a snapshot
+// from the write of its record.
 
 import type { Sidecar } from 'coldframe';
 import type { Blobs } from '../fleet/blobs.js';

@@ -25,6 +25,7 @@ export class Sandbox {
   /** The metadata of files, by path. */
   readonly fileMetadata: Map<string, Record<string, string>>;
   readonly #streams = new Map<Socket, number>();
+  #usedAt = Date.now();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(record: Pick<SandboxRecord, 'id' | 'accessToken' | 'fileMetadata'>, runtime: NodeRuntime) {
@@ -53,11 +54,17 @@ export class Sandbox {
     clearTimeout(this.#timer);
   }
 
+  /** Milliseconds since the last request ended, or 0 while a request is open. */
+  get idleMs(): number {
+    return this.#streams.size > 0 ? 0 : Date.now() - this.#usedAt;
+  }
+
   /** Registers the connection of an open stream until the stream ends. */
   hold(socket: Socket): () => void {
     this.#streams.set(socket, (this.#streams.get(socket) ?? 0) + 1);
     return () => {
       const left = (this.#streams.get(socket) ?? 1) - 1;
+      this.#usedAt = Date.now();
       if (left === 0) this.#streams.delete(socket);
       else this.#streams.set(socket, left);
     };

@@ -254,6 +254,15 @@ export class Sandboxes {
     }
   }
 
+  /** Pauses the sandboxes that requests resume, and that had no request for `idleMs`. */
+  async pauseIdle(idleMs: number): Promise<void> {
+    for (const { id, idleMs: since } of [...this.#live.values()]) {
+      const record = since < idleMs ? undefined : this.running(id)?.record;
+      // A program that never rests is tried again later.
+      if (record?.autoResume === true) await this.pause(record.tenant, id, 'full').catch(() => false);
+    }
+  }
+
   /** Whether new sandboxes are refused. */
   get isDraining(): boolean {
     return this.#isDraining;

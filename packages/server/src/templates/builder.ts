@@ -1,5 +1,5 @@
-// Builds templates: runs the steps in a runtime, keeps the result of each step as a snapshot, and
-// takes a snapshot of the runtime at the end. A build with a start command keeps its program.
+// Builds templates. The steps run in a runtime, and the result of each step is kept as a snapshot.
+// At the end, a snapshot of the runtime becomes the build. A build with a start command keeps its program.
 //
 // Builds wait for a place, so that a few builds run at a time.
 
@@ -198,9 +198,8 @@ export class Builder {
       }
     }
     if (fromImage === undefined || fromImage === '' || isBaseImage(fromImage)) return undefined;
-    throw new StepError(
-      `The image ${fromImage} is not available. Images of Debian, Ubuntu and Node stand for the template base, and no image is downloaded.`,
-    );
+    const available = 'Images of Debian, Ubuntu and Node stand for the template base, and no image is downloaded';
+    throw new StepError(`The image ${fromImage} is not available. ${available}.`);
   }
 
   // Returns the longest kept beginning of the steps.

@@ -181,7 +181,9 @@ export class VolumeFiles implements FileSystem {
       if (entry.ino === ROOT) throw new VolumeError('EBUSY', path);
       const found = this.#database
         .prepare(
-          `WITH RECURSIVE below (ino) AS (SELECT ?1 UNION ALL SELECT entries.ino FROM entries JOIN below ON entries.parent = below.ino)
+          `WITH RECURSIVE below (ino) AS (
+             SELECT ?1 UNION ALL SELECT entries.ino FROM entries JOIN below ON entries.parent = below.ino
+           )
            SELECT entries.* FROM entries JOIN below ON entries.ino = below.ino`,
         )
         .all(entry.ino) as VolumeEntry[];
@@ -242,7 +244,8 @@ export class VolumeFiles implements FileSystem {
       this.#claim(size, 1, path);
       const now = Date.now();
       this.#run(
-        'INSERT INTO entries (parent, name, type, mode, uid, gid, size, target, atime, mtime, ctime) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+        `INSERT INTO entries (parent, name, type, mode, uid, gid, size, target, atime, mtime, ctime)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         [parent, name, type, mode & 0o7777, USER, USER, size, target, now, now, now],
       );
     });

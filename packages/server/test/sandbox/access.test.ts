@@ -1,5 +1,5 @@
-// Walks all routes of the server: without a key, with the key of another tenant, with a key of
-// another scope, and with the token of another sandbox. No request is answered.
+// Walks all routes of the server. No request is answered without a key, with the key of another
+// tenant, with a key of another scope, or with the token of another sandbox.
 
 import { Sandbox, Volume } from 'e2b';
 import { afterAll, beforeAll, expect, test } from 'vitest';

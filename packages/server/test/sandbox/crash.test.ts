@@ -1,5 +1,5 @@
-// Kills the server at random moments under load, and starts it again. Sandboxes whose pause was
-// acknowledged resume with their files. Sandboxes that ran are gone, with a reason. No sandbox is
+// Kills the server at random times under load, and starts it again. Sandboxes whose pause was
+// acknowledged resume with their files. Sandboxes that ran have ended, with a reason. No sandbox is
 // half there.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -34,7 +34,7 @@ async function kill({ child }: Started): Promise<void> {
   await exited;
 }
 
-test('after a kill at any moment, paused sandboxes resume and running sandboxes are gone', { timeout: 600_000 }, async () => {
+test('paused sandboxes resume and running sandboxes have ended after a kill at any time', { timeout: 600_000 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'coldframe-crash-'));
   try {
     for (let round = 0; round < repetitions(4, 30); round++) {

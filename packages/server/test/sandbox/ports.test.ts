@@ -23,7 +23,10 @@ const server = http.createServer((q, s) => {
     return setTimeout(() => s.end('data: two\\n\\n'), 300);
   }
   let body = '';
-  q.on('data', (d) => (body += d)).on('end', () => s.end(JSON.stringify({ host: q.headers.host, method: q.method, url: q.url, body, token: q.headers['e2b-traffic-access-token'] })));
+  q.on('data', (d) => (body += d)).on('end', () => {
+    const { host, 'e2b-traffic-access-token': token } = q.headers;
+    s.end(JSON.stringify({ host, method: q.method, url: q.url, body, token }));
+  });
 });
 server.on('upgrade', (q, socket) => {
   socket.write('HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: echo\\r\\nConnection: Upgrade\\r\\n\\r\\n');
@@ -108,6 +111,37 @@ test('a sandbox without public traffic needs its token, which servers do not rec
     },
     { network: { allowPublicTraffic: false, maskRequestHost: 'own:${PORT}' } },
   ));
+
+test('an unused sandbox is paused, and the next request resumes it', async () => {
+  const own = await startServer({ idlePauseMs: 300 });
+  try {
+    await own.withSandbox(
+      async (sandbox) => {
+        await serve(sandbox);
+        // The open stream of the server's command is a use.
+        const state = async () => (await own.call('GET', `/sandboxes/${sandbox.sandboxId}`)).body.state;
+        await new Promise((resolve) => setTimeout(resolve, 700));
+        expect(await state()).toBe('running');
+        await sandbox.commands.run('true');
+        const [{ pid } = { pid: 0 }] = await sandbox.commands.list();
+        expect(pid).toBeGreaterThan(0);
+      },
+      { lifecycle: { onTimeout: 'pause', autoResume: true } },
+    );
+    const { body } = await own.call('POST', '/v2/sandboxes', {
+      templateID: 'base',
+      autoPause: true,
+      autoResume: { enabled: true },
+    });
+    const state = async () => (await own.call('GET', `/sandboxes/${body.sandboxID}`)).body.state;
+    await expect.poll(state, { timeout: 5_000 }).toBe('paused');
+    const headers = { 'e2b-sandbox-id': body.sandboxID, 'e2b-sandbox-port': '49983' };
+    expect((await fetch(`${own.url}/health`, { headers })).status).toBe(204);
+    expect(await state()).toBe('running');
+  } finally {
+    await own.close();
+  }
+});
 
 test('a request resumes a paused sandbox only if its client wants that', async () => {
   const lifecycle = { onTimeout: 'pause', autoResume: true } as const;

@@ -61,7 +61,8 @@ test('a repeated build uses the kept results of its steps', async () => {
 });
 
 test('the program of the start command runs in each new sandbox', async () => {
-  const program = `require('http').createServer((q, s) => s.end('up')).listen(3000, () => require('fs').writeFileSync('/tmp/ready', ''))`;
+  const ready = `require('fs').writeFileSync('/tmp/ready', '')`;
+  const program = `require('http').createServer((q, s) => s.end('up')).listen(3000, () => ${ready})`;
   const template = Template().fromTemplate('base').setStartCmd(`node -e "${program}"`, waitForFile('/tmp/ready'));
   await Template.build(template, 'started', options());
   await harness.withSandbox(
@@ -88,7 +89,7 @@ test('a failed step names itself', async () => {
   await expect(Sandbox.create('failing', harness.connection)).rejects.toThrow('was not found');
 });
 
-test('tags name builds, and a deleted template is gone', async () => {
+test('tags name builds, and a deleted template is removed', async () => {
   await Template.build(Template().fromImage('node:22').runCmd('echo 1 > v'), 'tagged:v1', options());
   await Template.build(Template().fromImage('node:22').runCmd('echo 2 > v'), 'tagged:v2', options());
   await Template.assignTags('tagged:v1', ['stable'], harness.connection);
@@ -102,8 +103,14 @@ test('tags name builds, and a deleted template is gone', async () => {
 });
 
 test('a Dockerfile of an older client is built', async () => {
-  const dockerfile =
-    'FROM ubuntu\nENV A=1 B="two words"\nWORKDIR /srv\nRUN echo "$A $B" \\\n  > out\n# comment\nCMD ["node", "-e", "setInterval(() => {}, 1000)"]\n';
+  const dockerfile = `FROM ubuntu
+ENV A=1 B="two words"
+WORKDIR /srv
+RUN echo "$A $B" \\
+  > out
+# comment
+CMD ["node", "-e", "setInterval(() => {}, 1000)"]
+`;
   const made = await harness.call('POST', '/templates', { alias: 'docker', dockerfile });
   expect(made.status).toBe(202);
   const { templateID, buildID } = made.body;

@@ -82,7 +82,7 @@ export const BuildLogsQuery = z.object({
   level,
 });
 
-/** The body of a request that gives tags to a build. */
+/** The body of a request that adds tags to a build. */
 export const TagsBody = z.object({ target: name, tags: tagList.min(1) });
 /** The body of a request that removes tags. */
 export const RemoveTagsBody = z.object({ name, tags: tagList.min(1) });
