@@ -1,5 +1,6 @@
 // Builds templates. The steps run in a runtime, and the result of each step is kept as a snapshot.
-// At the end, a snapshot of the runtime becomes the build. A build with a start command keeps its program.
+// At the end, a snapshot of the runtime becomes the build. A build with a start command keeps its
+// program.
 //
 // Builds wait for a place, so that a few builds run at a time.
 

@@ -1,5 +1,5 @@
-// Walks all routes of the server. No request is answered without a key, with the key of another
-// tenant, with a key of another scope, or with the token of another sandbox.
+// Walks all routes of the server. No route is answered without a key or with the key of another
+// tenant. A key of a narrow scope and the token of another sandbox are refused too.
 
 import { Sandbox, Volume } from 'e2b';
 import { afterAll, beforeAll, expect, test } from 'vitest';
