@@ -81,7 +81,7 @@ test('paused sandboxes resume and running sandboxes have ended after a kill at a
         const error = await Sandbox.connect(id, second.connection).catch((reason: unknown) => reason);
         expect(error).toBeInstanceOf(SandboxNotFoundError);
         const reply = await fetch(`${second.connection.apiUrl}/sandboxes/${id}`, { headers: { 'x-api-key': KEY } });
-        expect((await reply.json()).message).toContain('it ended when the server was restarted');
+        expect(((await reply.json()) as { message: string }).message).toContain('it ended when the server was restarted');
       }
       // A pause without a response has happened as a whole, or not at all.
       for (const id of unknown) if (listed.has(id)) await (await Sandbox.connect(id, second.connection)).kill();

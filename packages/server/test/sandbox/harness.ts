@@ -57,7 +57,7 @@ export async function startServer(options: Partial<ServerOptions> = {}): Promise
       await open();
     },
     call: async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-      const json = body === undefined ? {} : { 'content-type': 'application/json' };
+      const json: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
       const response = await fetch(harness.url + path, {
         method,
         headers: { 'x-api-key': KEY, ...json, ...headers },
