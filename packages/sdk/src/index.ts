@@ -29,7 +29,7 @@ export type {
   WatchOptions,
   WriteStreamOptions,
 } from './options/files.js';
-export type { GatewayOptions, GatewayRuntime } from './options/gateway.js';
+export type { GatewayOptions, GatewayRefusal, GatewayRuntime, GatewayTarget } from './options/gateway.js';
 export type { IdleOptions } from './options/idle.js';
 export type { LimitName, Limits, LimitWarning, LimitWarningListener, ProgramLimits } from './options/limits.js';
 export type { Mount } from './options/mounts.js';

@@ -48,6 +48,8 @@ const topics = [
   page('Secrets', '/secrets'),
   page('Snapshots', '/snapshots'),
   page('Pools and idle runtimes', '/pools'),
+  page('The server', '/server'),
+  page("E2B's clients", '/e2b-compatibility'),
   page('Errors', '/errors'),
   page('Node compatibility', '/node-compatibility'),
   page('Threat model', '/threat-model'),

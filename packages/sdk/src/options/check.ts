@@ -5,7 +5,7 @@ import { invalidOption } from '../errors/make.js';
 import { BINDINGS } from './bindings.js';
 import { CHECK_OPTIONS } from './check-code.js';
 import { EXPORT_TAR, IMPORT_TAR, MKDIR, READ_STREAM, STAT, TREE, WATCH, WRITE_FILE, WRITE_STREAM } from './files.js';
-import { GATEWAY } from './gateway.js';
+import { GATEWAY, oneNaming } from './gateway.js';
 import { hintFor } from './hints.js';
 import { EXPOSE_PORT, FETCH, WAIT_FOR_LISTENER } from './network.js';
 import { NETWORK_CHECK, NETWORK_UPDATE } from './outside.js';
@@ -61,7 +61,11 @@ export const CALLS = {
   'Network.create()': objectWith(NETWORK_CREATE),
   'waitForListener()': objectWith(WAIT_FOR_LISTENER),
   'exposePort()': objectWith(EXPOSE_PORT),
-  'createGateway()': objectWith(GATEWAY),
+  'createGateway()': objectWith(
+    GATEWAY,
+    'an object: { domain, resolve, token?, requestHost?, headTimeoutMs?, onError? }',
+    oneNaming,
+  ),
   'snapshot()': objectWith(SNAPSHOT),
   'clone()': objectWith(CLONE),
   'pause()': objectWith(PAUSE),
