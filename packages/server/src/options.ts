@@ -15,6 +15,10 @@ export const ServerOptions = z.strictObject({
   directory: z.string().min(1),
   /** The keys of the API. Without keys, every request is accepted. */
   apiKeys: z.array(key).default([]),
+  /** The domain of ports of sandboxes: `PORT-ID.DOMAIN`. */
+  domain: z.string().min(1).max(200).optional(),
+  /** The certificate and the private key in PEM. With both, the server speaks TLS. */
+  tls: z.object({ cert: z.string(), key: z.string() }).optional(),
 });
 
 /** The options of `createServer()`. */

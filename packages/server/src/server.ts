@@ -2,15 +2,18 @@
 
 import { mkdir } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Sidecar } from 'coldframe';
 import { createControl } from './control/app.js';
+import { tenantOf } from './control/keys.js';
 import { createAgent } from './envd/agent.js';
 import { createFront, refuse } from './front/front.js';
 import { ServerOptions } from './options.js';
 import { openRegistry } from './registry/sqlite.js';
 import { Sandboxes } from './sandboxes/sandboxes.js';
+import { createTerminals } from './terminal/terminals.js';
 
 /** A server that accepts requests after `listen()`. */
 export interface Server {
@@ -26,12 +29,12 @@ export interface Server {
  * @throws if an option is wrong, or if the registry cannot be opened
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const { directory, apiKeys } = ServerOptions.parse(options);
+  const { directory, apiKeys, domain, tls } = ServerOptions.parse(options);
   await mkdir(directory, { recursive: true });
   const registry = openRegistry(join(directory, 'registry.db'), Date.now());
   const sidecar = await Sidecar.spawn({ snapshots: { directory: join(directory, 'snapshots') } });
   const sandboxes = new Sandboxes(registry, sidecar);
-  const [control, agent] = await Promise.all([createControl({ sandboxes, registry }, apiKeys), createAgent()]);
+  const [control, agent] = await Promise.all([createControl({ sandboxes, registry, domain }, apiKeys), createAgent()]);
   const front = createFront({
     sandboxes,
     control: (request, response) => control.routing(request, response),
@@ -40,7 +43,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       refuse(response, 501, { sandboxId: id, port, message: 'Requests to servers in sandboxes are not available' }),
   });
   // Streams are open for as long as their programs run.
-  const server = createHttpServer({ requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 620_000 }, front);
+  const times = { requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 620_000 };
+  const server = tls === undefined ? createHttpServer(times, front) : createHttpsServer({ ...times, ...tls }, front);
+  const terminals = createTerminals({ sandboxes, tenantOf: (key) => tenantOf(apiKeys, key) });
+  server.on('upgrade', (request, socket, head) => {
+    if (!terminals(request, socket, head)) socket.destroy();
+  });
   return {
     listen: (port, host = '127.0.0.1') =>
       new Promise((resolve, reject) => {

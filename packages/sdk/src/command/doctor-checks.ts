@@ -5,7 +5,7 @@ import { access, readFile } from 'node:fs/promises';
 import { freemem, release, totalmem } from 'node:os';
 import { isColdframeError } from '../errors/error.js';
 import { loadSdk } from './program.js';
-import { DOCTOR, remedyFor } from './remedies.js';
+import { DOCTOR, remedyFor } from '../errors/remedies.js';
 
 /** The result of a check. */
 export interface Finding {

@@ -7,7 +7,7 @@ import { failureText } from './failure.js';
 import { LineReader } from './line-reader.js';
 import { wrongOperands } from './parse.js';
 import { loadSdk } from './program.js';
-import { remedyFor } from './remedies.js';
+import { remedyFor } from '../errors/remedies.js';
 import { moduleFor, needsMore, PREPARATION } from './repl-source.js';
 import { runtimeOptions, timeoutOf } from './runtime-options.js';
 import { hasColours } from './styles.js';

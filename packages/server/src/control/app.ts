@@ -2,6 +2,8 @@
 
 import Fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { addMcpRoutes } from '../mcp/mcp.js';
+import { addPageRoutes } from '../page/page.js';
 import type { Registry } from '../registry/registry.js';
 import type { Sandboxes } from '../sandboxes/sandboxes.js';
 import { failureOf } from './failure.js';
@@ -18,6 +20,8 @@ const RETRY_S = 1;
 export interface Control {
   sandboxes: Sandboxes;
   registry: Registry;
+  /** The domain of ports of sandboxes. */
+  domain?: string | undefined;
 }
 
 /** An app whose routes are checked by zod. */
@@ -49,12 +53,14 @@ export async function createControl(control: Control, keys: readonly ApiKey[]) {
     reply.code(404).send({ code: 404, message: `no such route: ${request.method} ${request.url}` }),
   );
   app.get('/health', (_, reply) => reply.code(204).send());
+  addPageRoutes(app, control.domain);
   await app.register(async (routes) => {
     routes.addHook('onRequest', requireKey(keys));
     const typed = routes.withTypeProvider<ZodTypeProvider>();
     addSandboxRoutes(typed, control);
     addSnapshotRoutes(typed, control);
     addTemplateRoutes(typed, control);
+    addMcpRoutes(typed, control.sandboxes);
   });
   await app.ready();
   return app;

@@ -114,7 +114,9 @@ export const detail = (record: SandboxRecord, size: Size) => ({
 });
 
 /** The description of a snapshot. */
-export const snapshotResponse = ({ id, name }: TemplateRecord) => ({
+export const snapshotResponse = ({ id, name, sandboxId, createdAt }: TemplateRecord) => ({
   snapshotID: `${id}:default`,
   names: name === undefined ? [] : [`default/${name}`],
+  ...(sandboxId === undefined ? {} : { sandboxID: sandboxId }),
+  createdAt: new Date(createdAt).toISOString(),
 });

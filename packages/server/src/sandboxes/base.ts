@@ -18,7 +18,8 @@ const LIMITS: NonNullable<NodeRuntimeOptions['limits']> = {
   inodes: 262_144,
   processes: 1_024,
   descriptors: 1_024,
-  outputBytes: 0,
+  // The tools of `/mcp` return captured output. Programs of clients stream their output.
+  outputBytes: 256 << 10,
 };
 
 /** The limits that clients see as the size of a sandbox. */
