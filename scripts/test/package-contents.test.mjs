@@ -46,7 +46,9 @@ const COMMON = ['LICENSE', 'NOTICE', 'README.md', 'package.json'];
 test('NOTICE has every package that the bundles of coldframe and the page of the server contain', () => {
   const bundles = listFiles(['packages/sdk/dist', 'packages/server/dist/ui']).filter((path) => /\.(js|css)$/.test(path));
   const names = bundles.flatMap((path) =>
-    [...readFileSync(fromRoot(path), 'utf8').matchAll(/^\/[/*] Contains (.+?)( \*\/)?$/gm)].flatMap(([, list]) => list.split(', ')),
+    [...readFileSync(fromRoot(path), 'utf8').matchAll(/^\/[/*] Contains (.+?)( \*\/)?$/gm)].flatMap(([, list]) =>
+      list.split(', '),
+    ),
   );
   const notice = readFileSync(fromRoot('NOTICE'), 'utf8');
   expect(names).toEqual(expect.arrayContaining(['@modelcontextprotocol/sdk', '@xterm/xterm', 'acorn', 'preact', 'zod']));

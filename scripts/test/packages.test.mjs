@@ -49,7 +49,9 @@ test('the main packages depend on this release of each other', () => {
 });
 
 test('npm refuses to pack a package from the checkout', () => {
-  const scripts = ['runner', 'sidecar', 'sdk', 'server'].map((folder) => readJson(`packages/${folder}/package.json`).scripts.prepack);
+  const scripts = ['runner', 'sidecar', 'sdk', 'server'].map(
+    (folder) => readJson(`packages/${folder}/package.json`).scripts.prepack,
+  );
   expect(new Set(scripts)).toEqual(new Set(['node ../../scripts/pack/refuse.mjs']));
   const options = { cwd: fromRoot('packages/sidecar'), stdio: 'pipe' };
   expect(() => execFileSync('npm', ['pack', '--dry-run', '--foreground-scripts'], options)).toThrow(/pack:all/);

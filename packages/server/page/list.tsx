@@ -42,13 +42,15 @@ export function List({ sandboxes, failure, selected, filter, onCreate }: Props) 
         {shown.map((entry) => (
           <li key={entry.sandboxID}>
             <a href={hrefOf(entry.sandboxID)} aria-current={entry.sandboxID === selected ? 'page' : undefined}>
+              <span class={entry.metadata['name'] === undefined ? 'id name' : 'name'}>
+                {entry.metadata['name'] ?? entry.sandboxID}
+              </span>
               <span class={`state ${entry.state}`}>{entry.state}</span>
-              <span class="id">{entry.sandboxID}</span>
               <span class="note">
                 {entry.alias ?? entry.templateID}, {age(entry.startedAt)} old
                 {entry.state === 'running' && `, ends in ${duration((Date.parse(entry.endAt) - Date.now()) / 1_000)}`}
               </span>
-              {Object.keys(entry.metadata).length > 0 && <span class="note">{metadataText(entry)}</span>}
+              {metadataText(entry) !== '' && <span class="note">{metadataText(entry)}</span>}
             </a>
           </li>
         ))}
@@ -62,10 +64,11 @@ export function List({ sandboxes, failure, selected, filter, onCreate }: Props) 
 
 const metadataText = ({ metadata }: SandboxEntry): string =>
   Object.entries(metadata)
+    .filter(([name]) => name !== 'name')
     .map(([name, value]) => `${name}=${value}`)
     .join(' ');
 
 function matches(entry: SandboxEntry, text: string): boolean {
-  const words = [entry.sandboxID, entry.templateID, entry.alias ?? '', entry.state, metadataText(entry)];
+  const words = [entry.sandboxID, entry.templateID, entry.alias ?? '', entry.state, ...Object.entries(entry.metadata).flat()];
   return text === '' || words.some((word) => word.toLowerCase().includes(text));
 }

@@ -9,7 +9,10 @@ export function Ports({ id }: { id: string }) {
   const [text, setText] = useState('3000');
   const [port, setPort] = useState<number>();
   const [round, setRound] = useState(0);
-  const { value: config } = useLoaded(async () => (await fetch('config.json')).json() as Promise<{ domain: string | null }>, 'config');
+  const { value: config } = useLoaded(
+    async () => (await fetch('config.json')).json() as Promise<{ domain: string | null }>,
+    'config',
+  );
   const open = (event: Event): void => {
     event.preventDefault();
     setPort(Number(text));

@@ -32,11 +32,18 @@ export function TerminalView({ client, id }: { client: Client; id: string }) {
     fit.fit();
     const socket = new WebSocket(terminalUrl(client.place, id), TERMINAL_PROTOCOL);
     const { cols, rows } = screen;
-    const terminal = new Terminal(socket as unknown as Socket, client.place.apiKey, { cols, rows }, {
-      onOutput: (bytes) => screen.write(bytes),
-      onEnd: ({ exitCode, message }) =>
-        setEnd(exitCode === undefined ? (message ?? 'The connection ended.') : `The program ended with the exit code ${exitCode}.`),
-    });
+    const terminal = new Terminal(
+      socket as unknown as Socket,
+      client.place.apiKey,
+      { cols, rows },
+      {
+        onOutput: (bytes) => screen.write(bytes),
+        onEnd: ({ exitCode, message }) =>
+          setEnd(
+            exitCode === undefined ? (message ?? 'The connection ended.') : `The program ended with the exit code ${exitCode}.`,
+          ),
+      },
+    );
     const encoder = new TextEncoder();
     screen.onData((text) => terminal.write(encoder.encode(text)));
     screen.onBinary((text) => terminal.write(Uint8Array.from(text, (letter) => letter.charCodeAt(0))));

@@ -123,7 +123,14 @@ export const serve: Benchmark<ServeBenchOptions, Setup, ServeRun> = {
   summary: `Requests to a server of sandboxes: single calls beside the SDK's own calls, calls in flight at once, and many live sandboxes.`,
   options: {
     only: textOption({ name: '--only', placeholder: 'TEXT', help: 'only the rows whose name contains TEXT', fallback: '' }),
-    samples: numberOption({ name: '--samples', placeholder: 'N', help: 'samples of each time', fallback: 100, from: 2, to: 10_000 }),
+    samples: numberOption({
+      name: '--samples',
+      placeholder: 'N',
+      help: 'samples of each time',
+      fallback: 100,
+      from: 2,
+      to: 10_000,
+    }),
     share: numberOption({
       name: '--share',
       placeholder: 'PERCENT',

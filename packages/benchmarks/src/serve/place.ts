@@ -41,7 +41,9 @@ export class Place {
 
   /** Starts the server with its data in `directory`. */
   static async start(directory: string): Promise<Place> {
-    const child = fork(fileURLToPath(new URL('./host.js', import.meta.url)), [directory], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const child = fork(fileURLToPath(new URL('./host.js', import.meta.url)), [directory], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
     const [ports] = (await Promise.race([
       once(child, 'message'),
       once(child, 'exit').then(() => Promise.reject(new Error('the server has ended'))),

@@ -30,5 +30,11 @@ const creations = publishedLifecycle.flatMap(({ system, isolation, rig, operatio
 /** The figures. */
 export const publishedServe: readonly PublishedServe[] = [
   ...creations,
-  { ...COPPICE, what: 'create, until a first command has answered', ms: 10, is: 'mean', row: 'create, first command and delete, 1 in flight' },
+  {
+    ...COPPICE,
+    what: 'create, until a first command has answered',
+    ms: 10,
+    is: 'mean',
+    row: 'create, first command and delete, 1 in flight',
+  },
 ];

@@ -80,7 +80,12 @@ export const rateRows = (share: number): RateRow[] => {
   const some = (total: number): number => Math.max(4, Math.round(total * share));
   return [
     { name: CREATES, total: some(2_000), width: 64, call: createAndDelete },
-    ...GRID.map(([width, total]) => ({ name: `create and delete, ${width} in flight`, total: some(total), width, call: createAndDelete })),
+    ...GRID.map(([width, total]) => ({
+      name: `create and delete, ${width} in flight`,
+      total: some(total),
+      width,
+      call: createAndDelete,
+    })),
     ...GRID.map(([width, total]) => ({
       name: `create, first command and delete, ${width} in flight`,
       total: some(total),

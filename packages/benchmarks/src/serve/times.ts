@@ -53,7 +53,10 @@ async function createAndRun({ place, base, samples }: ServeSetup) {
   return inTurns(samples, server, floor);
 }
 
-async function withBoth<T>({ place, sidecar }: ServeSetup, work: (remote: Remote, runtime: NodeRuntime) => Promise<T>): Promise<T> {
+async function withBoth<T>(
+  { place, sidecar }: ServeSetup,
+  work: (remote: Remote, runtime: NodeRuntime) => Promise<T>,
+): Promise<T> {
   const [remote, runtime] = await Promise.all([place.create(), makeBase(sidecar)]);
   try {
     return await work(remote, runtime);

@@ -17,7 +17,9 @@ test('bench:serve measures a server, its floors and its live sandboxes', async (
     };
     const { schema, times } = await measure('--only', 'create, until');
     expect(schema).toBe('coldframe-serve/1');
-    expect(times).toEqual([expect.objectContaining({ ratio: expect.any(Number), server: expect.objectContaining({ count: 3 }) })]);
+    expect(times).toEqual([
+      expect.objectContaining({ ratio: expect.any(Number), server: expect.objectContaining({ count: 3 }) }),
+    ]);
     const { rates } = await measure('--only', 'first command and delete, 10');
     expect(rates).toEqual([expect.objectContaining({ total: 4, right: 4 })]);
     const { live } = await measure('--only', 'live');

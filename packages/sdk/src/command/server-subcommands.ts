@@ -12,7 +12,12 @@ const SERVE: Subcommand = {
   flags: [
     { name: 'port', short: 'p', value: 'PORT', help: 'the port, by default 3000; 0 is a free port' },
     { name: 'host', value: 'ADDRESS', help: 'the address to listen at, by default 127.0.0.1' },
-    { name: 'api-key', value: 'KEY', repeats: true, help: 'a key of the API, also in COLDFRAME_API_KEY; by default a stored key' },
+    {
+      name: 'api-key',
+      value: 'KEY',
+      repeats: true,
+      help: 'a key of the API, also in COLDFRAME_API_KEY; by default a stored key',
+    },
     { name: 'data', value: 'FOLDER', help: 'the folder of the registry and of snapshots' },
     { name: 'domain', value: 'DOMAIN', help: 'the domain of ports of sandboxes: PORT-ID.DOMAIN' },
     { name: 'cert', value: 'FILE', help: 'the certificate for *.DOMAIN, in PEM' },
@@ -20,7 +25,10 @@ const SERVE: Subcommand = {
     JSON_OUTPUT,
     HELP,
   ],
-  examples: ['coldframe serve', 'coldframe serve --host 0.0.0.0 --api-key "$KEY" --domain sandboxes.test --cert c.pem --key k.pem'],
+  examples: [
+    'coldframe serve',
+    'coldframe serve --host 0.0.0.0 --api-key "$KEY" --domain sandboxes.test --cert c.pem --key k.pem',
+  ],
 };
 
 const SANDBOX_ACTIONS = [
@@ -63,7 +71,11 @@ const SANDBOX: Subcommand = {
   words: SANDBOX_ACTIONS.map(([usage]) => usage.split(' ', 1)[0] as string),
   // The options of a command in the sandbox are the command's own.
   passesOptionsAfter: { exec: 3, sh: 3 },
-  examples: ['coldframe sandbox create --timeout 3600', 'coldframe sandbox exec ID ls -la', 'coldframe sandbox cp app.mjs ID:/home/user/'],
+  examples: [
+    'coldframe sandbox create --timeout 3600',
+    'coldframe sandbox exec ID ls -la',
+    'coldframe sandbox cp app.mjs ID:/home/user/',
+  ],
 };
 
 const TEMPLATE: Subcommand = {

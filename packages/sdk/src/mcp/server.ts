@@ -7,7 +7,9 @@ import { DEFAULTS, type McpOptions } from './options.js';
 import { Sessions } from './sessions.js';
 import { registerTools } from './tools.js';
 
-const instructions = (folder: string): string => `Runs untrusted Node.js code and shell commands in a sandbox without network access
+const instructions = (
+  folder: string,
+): string => `Runs untrusted Node.js code and shell commands in a sandbox without network access
 to other machines. Files are in ${folder} and stay in the session. Take a snapshot before a risky step, and roll back after it.`;
 
 /** A server with its sessions, and the calls in progress. */

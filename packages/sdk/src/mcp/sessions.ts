@@ -59,7 +59,8 @@ export class Sessions {
    */
   async use<T>(id: string | undefined, work: (runtime: NodeRuntime) => Promise<T>): Promise<T> {
     const name = id ?? DEFAULT_SESSION;
-    const present = this.#sessions.get(name) ?? (name === DEFAULT_SESSION ? this.#add(name, () => this.#source.create()) : undefined);
+    const present =
+      this.#sessions.get(name) ?? (name === DEFAULT_SESSION ? this.#add(name, () => this.#source.create()) : undefined);
     if (present === undefined) throw sessionNotFound(name);
     const session = await present;
     // The session may have been closed during the wait.

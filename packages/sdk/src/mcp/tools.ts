@@ -46,7 +46,11 @@ export interface ToolDefaults {
 }
 
 /** Registers all tools. Returns the calls in progress. */
-export function registerTools(server: McpServer, sessions: Sessions, { timeoutMs, folder }: ToolDefaults): ReadonlySet<Promise<unknown>> {
+export function registerTools(
+  server: McpServer,
+  sessions: Sessions,
+  { timeoutMs, folder }: ToolDefaults,
+): ReadonlySet<Promise<unknown>> {
   const pending = new Set<Promise<unknown>>();
   const PATH = z.string().describe(`An absolute path in the sandbox, such as ${folder}/data.txt.`);
 

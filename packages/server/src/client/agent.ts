@@ -74,7 +74,12 @@ export class Agent {
     const { processes = [] } = await this.#call<{
       processes?: { pid: number; tag?: string; config: { cmd: string; args?: string[] } }[];
     }>('process.Process/List', {});
-    return processes.map(({ pid, tag, config: { cmd, args = [] } }) => ({ pid, cmd, args, ...(tag === undefined ? {} : { tag }) }));
+    return processes.map(({ pid, tag, config: { cmd, args = [] } }) => ({
+      pid,
+      cmd,
+      args,
+      ...(tag === undefined ? {} : { tag }),
+    }));
   }
 
   async sendStdin(pid: number, bytes: Uint8Array): Promise<void> {

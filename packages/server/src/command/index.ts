@@ -22,5 +22,7 @@ function actionOf({ name, operands }: CommandCall, actions: Readonly<Record<stri
   const [word = ''] = operands;
   const action = Object.hasOwn(actions, word) ? actions[word] : undefined;
   if (action !== undefined) return action;
-  throw new CommandError(`coldframe ${name}: expected one of ${Object.keys(actions).join(', ')}, received ${JSON.stringify(word)}`);
+  throw new CommandError(
+    `coldframe ${name}: expected one of ${Object.keys(actions).join(', ')}, received ${JSON.stringify(word)}`,
+  );
 }

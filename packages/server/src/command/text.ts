@@ -8,7 +8,14 @@ export const plain = (text: string): string => text.replaceAll(/\p{Cc}/gu, (lett
 export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [heading, ...rows.map((row) => row.map(plain))];
   const widths = heading.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
 /** Returns a time of RFC 3339 as a distance from now, such as `5 min` or `-3 s`. */

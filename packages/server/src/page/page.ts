@@ -49,12 +49,14 @@ export function addPageRoutes(app: Pick<Routes, 'get'>, domain: string | undefin
     app.get(path, (request, reply) => {
       // The document names its files relative to `/ui/`.
       if (/^\/ui(\?|$)/.test(request.url)) return reply.redirect('/ui/', 308);
-      return reply
-        .headers(headers)
-        .header('content-type', TYPES[extname(name)] ?? 'application/octet-stream')
-        // The names of the files contain no hash, so a browser asks for each file again.
-        .header('cache-control', 'no-cache')
-        .send(content);
+      return (
+        reply
+          .headers(headers)
+          .header('content-type', TYPES[extname(name)] ?? 'application/octet-stream')
+          // The names of the files contain no hash, so a browser asks for each file again.
+          .header('cache-control', 'no-cache')
+          .send(content)
+      );
     });
   }
   app.get('/ui/config.json', (_, reply) => reply.headers(headers).send({ domain: domain ?? null }));

@@ -192,9 +192,10 @@ class Connection {
   }
 
   #ping(): void {
-    if (!this.#isAnswered) return this.#client.terminate();
+    const wasAnswered = this.#isAnswered;
     this.#isAnswered = false;
-    this.#client.ping();
+    if (wasAnswered) this.#client.ping();
+    else this.#client.terminate();
   }
 
   #end(): void {

@@ -17,7 +17,10 @@ interface Tool {
   structuredContent?: Record<string, unknown>;
 }
 
-async function withClient(headers: Record<string, string>, work: (call: (name: string, input?: object) => Promise<Tool>) => Promise<void>) {
+async function withClient(
+  headers: Record<string, string>,
+  work: (call: (name: string, input?: object) => Promise<Tool>) => Promise<void>,
+) {
   const client = new Client({ name: 'test', version: '1.0.0' });
   const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers } });
   await client.connect(transport);

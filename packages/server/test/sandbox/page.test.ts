@@ -167,7 +167,8 @@ browserTest('browses, shows, uploads, downloads and deletes files', async () =>
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'inner/' }).click();
     expect((await agent.stat('/home/user/folder/inner')).type).toBe('directory');
-  }));
+  }),
+);
 
 browserTest('shows snapshots as a tree, and makes branches', async () =>
   withSandbox(
@@ -189,7 +190,8 @@ browserTest('shows snapshots as a tree, and makes branches', async () =>
       await client.kill(branch);
     },
     { name: 'origin' },
-  ));
+  ),
+);
 
 browserTest('opens a terminal, which the keyboard can leave', async () =>
   withSandbox(async (id) => {
@@ -199,7 +201,8 @@ browserTest('opens a terminal, which the keyboard can leave', async () =>
     await page.keyboard.press('Shift+Escape');
     await page.locator('#tab-terminal:focus').waitFor();
     await look(page, 'terminal');
-  }));
+  }),
+);
 
 browserTest('a preview is a page of another origin without a key', async () =>
   withSandbox(async (id) => {
@@ -210,7 +213,8 @@ browserTest('a preview is a page of another origin without a key', async () =>
     const headers = await (await request).allHeaders();
     expect([headers['x-api-key'], headers['referer'], headers['cookie']]).toEqual([undefined, undefined, undefined]);
     expect(new URL((await request).url()).origin).not.toBe(server.url);
-  }));
+  }),
+);
 
 browserTest.for([
   ['wide', { viewport: WIDE, colorScheme: 'light' }],
@@ -224,7 +228,10 @@ browserTest.for([
       await agent.write('/home/user/a-file-with-a-quite-long-name-that-could-widen-the-table.txt', new TextEncoder().encode('x'));
       await client.snapshot(id);
       const page = await logIn('', options);
-      for (const address of ['#/', ...['overview', 'files', 'terminal', 'logs', 'snapshots', 'ports'].map((tab) => `#/${id}/${tab}`)]) {
+      for (const address of [
+        '#/',
+        ...['overview', 'files', 'terminal', 'logs', 'snapshots', 'ports'].map((tab) => `#/${id}/${tab}`),
+      ]) {
         await page.evaluate((hash) => {
           location.hash = hash;
         }, address);

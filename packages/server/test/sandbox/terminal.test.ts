@@ -31,13 +31,18 @@ function open(command: readonly string[], { key = KEY, sandbox = id } = {}): Ope
   let check = (): void => {};
   let terminal: Terminal | undefined;
   const end = new Promise<{ exitCode?: number; message?: string }>((resolve) => {
-    terminal = new Terminal(socket as unknown as Socket, key, { cols: 90, rows: 30, command, envs: { OWN: '1' } }, {
-      onOutput: (bytes) => {
-        output += Buffer.from(bytes).toString('utf8');
-        check();
+    terminal = new Terminal(
+      socket as unknown as Socket,
+      key,
+      { cols: 90, rows: 30, command, envs: { OWN: '1' } },
+      {
+        onOutput: (bytes) => {
+          output += Buffer.from(bytes).toString('utf8');
+          check();
+        },
+        onEnd: resolve,
       },
-      onEnd: resolve,
-    });
+    );
   });
   const until = (text: string): Promise<void> =>
     new Promise((resolve) => {
@@ -47,7 +52,11 @@ function open(command: readonly string[], { key = KEY, sandbox = id } = {}): Ope
   return { terminal: terminal as Terminal, until, end };
 }
 
-const ECHO = ['node', '-e', 'console.log("ready"); process.stdin.on("data", (d) => d == "end\\n" ? process.exit(7) : console.log("got " + d))'];
+const ECHO = [
+  'node',
+  '-e',
+  'console.log("ready"); process.stdin.on("data", (d) => d == "end\\n" ? process.exit(7) : console.log("got " + d))',
+];
 
 test('passes input and output, and reports the exit code', async () => {
   const { terminal, until, end } = open(ECHO);
