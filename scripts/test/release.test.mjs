@@ -35,7 +35,9 @@ test('a release publishes every package after its dependencies', () => {
   expect(published).toHaveLength(10);
   for (const [index, { dependencies, optionalDependencies }] of published.entries()) {
     const earlier = published.slice(0, index).map(({ name }) => name);
-    const own = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => name === 'coldframe' || name.startsWith('@coldframe/'));
+    const own = Object.keys({ ...dependencies, ...optionalDependencies }).filter(
+      (name) => name === 'coldframe' || name.startsWith('@coldframe/'),
+    );
     expect(own.filter((name) => !earlier.includes(name))).toEqual([]);
   }
 });

@@ -15,7 +15,6 @@ export function TerminalView({ client, id }: { client: Client; id: string }) {
   const [round, setRound] = useState(0);
   const [end, setEnd] = useState<string>();
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round opens a new terminal
   useEffect(() => {
     const element = host.current as HTMLDivElement;
     const dark = matchMedia('(prefers-color-scheme: dark)');

@@ -1,5 +1,5 @@
-// The tree of a sandbox and its snapshots: the template of the sandbox, the sandbox, its snapshots,
-// and the sandboxes and snapshots that continue from a snapshot.
+// The tree of a sandbox and its snapshots. The root is the template of the first sandbox. A snapshot
+// has the sandboxes and the snapshots that continue from it.
 
 import type { SandboxEntry, SnapshotEntry } from '../src/client/index.js';
 

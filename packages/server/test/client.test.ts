@@ -39,7 +39,10 @@ test.each([1, 3, 7, 1_000])('reads the messages of a stream in pieces of %i byte
 
 test('a stream with a failure, without an end, or with a huge message fails', async () => {
   const failure = lastOf({ error: { code: 'not_found', message: 'no such program' } });
-  await expect(all(streamOf(joined(envelopeOf(1), failure), 5))).rejects.toMatchObject({ message: 'no such program', status: 'not_found' });
+  await expect(all(streamOf(joined(envelopeOf(1), failure), 5))).rejects.toMatchObject({
+    message: 'no such program',
+    status: 'not_found',
+  });
   await expect(all(streamOf(envelopeOf({ a: 1 }), 5))).rejects.toMatchObject({ code: 'ERR_SERVER_UNREACHABLE' });
   await expect(all(streamOf(Uint8Array.of(0, 255, 255, 255, 255), 5))).rejects.toThrow('a message of 4294967295 bytes');
 });
@@ -95,7 +98,8 @@ const snapshot = (id: string, sandboxID: string, parentID?: string): SnapshotEnt
   ...(parentID === undefined ? {} : { parentID }),
 });
 const shapeOf = (node: Node): unknown => {
-  const name = node.kind === 'origin' ? node.id : node.kind === 'sandbox' ? node.entry.sandboxID : node.entry.snapshotID.slice(0, 2);
+  const name =
+    node.kind === 'origin' ? node.id : node.kind === 'sandbox' ? node.entry.sandboxID : node.entry.snapshotID.slice(0, 2);
   return node.children.length === 0 ? name : [name, ...node.children.map(shapeOf)];
 };
 

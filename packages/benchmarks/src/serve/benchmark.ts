@@ -1,6 +1,6 @@
-// The benchmark of the server: single calls over HTTP beside the same work with the SDK's own
-// calls, calls in flight at once, and many live sandboxes behind one server. The server is a
-// process of its own on this machine, and so is its sidecar.
+// The benchmark of the server. Single calls over HTTP are beside equal work with the SDK's own
+// calls. Further rows have calls in flight at once, and many live sandboxes behind one server. The
+// server is a process of its own on this machine, and so is its sidecar.
 //
 // Next: `times.ts`, `rates.ts`, `live.ts` for the rows, `place.ts` for the requests.
 
@@ -104,7 +104,7 @@ const live: Section<Setup, ServeRun, 'live'> = {
   targets: [
     {
       promise: 'V8',
-      what: 'of 5,000 live sandboxes, those that answer a command',
+      what: 'of 5,000 live sandboxes, the sandboxes that answer a command',
       unit: '%',
       atLeast: 100,
       measured: (run) => {
@@ -120,7 +120,8 @@ export const serve: Benchmark<ServeBenchOptions, Setup, ServeRun> = {
   name: 'serve',
   schema: 'coldframe-serve/1',
   heading: 'Coldframe: the server',
-  summary: `Requests to a server of sandboxes: single calls beside the SDK's own calls, calls in flight at once, and many live sandboxes.`,
+  summary: `Requests to a server of sandboxes: single calls beside the SDK's own calls, calls in flight at once, and many live
+sandboxes.`,
   options: {
     only: textOption({ name: '--only', placeholder: 'TEXT', help: 'only the rows whose name contains TEXT', fallback: '' }),
     samples: numberOption({

@@ -1,5 +1,5 @@
-// Rates of requests in flight at once, with the definitions of other systems: a creation with its
-// deletion, measured until the response (B1), or until a first command has answered.
+// Rates of requests in flight at once, with the definitions of other systems. A creation with its
+// deletion is measured until the response, or until a first command has answered.
 
 import { type Statistics, summarize } from '../statistics/statistics.js';
 import { now } from '../statistics/timer.js';

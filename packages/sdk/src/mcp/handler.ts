@@ -1,6 +1,6 @@
-// A server of the Model Context Protocol over HTTP ("streamable HTTP"), as a function from a request
-// to a response. Each client has sessions of its own. A client that stops without a farewell is
-// removed after the idle time, so the number of clients and of sessions is bounded.
+// A server of the Model Context Protocol over HTTP ("streamable HTTP"), as a function from a
+// request to a response. Each client has sessions of its own. A client that stops without a
+// farewell is removed after the idle time, so the number of clients and of sessions is bounded.
 
 import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';

@@ -28,7 +28,7 @@ export async function logout(): Promise<number> {
 export async function whoami(call: CommandCall): Promise<number> {
   const place = await placeOf(call);
   const sandboxes = await new Client(place).list();
-  // The end of a key tells two keys apart, and does not reveal a long key.
+  // The end of a key distinguishes two keys, and does not reveal a long key.
   const key = place.apiKey.length > 12 ? `...${place.apiKey.slice(-4)}` : '(short)';
   if (has(call, 'json')) console.log(JSON.stringify({ url: place.url, key, sandboxes: sandboxes.length }));
   else console.log(`${place.url} with the key ${key}: ${sandboxes.length} sandboxes`);

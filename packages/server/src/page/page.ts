@@ -16,8 +16,8 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /**
  * The page runs only its own files. Styles in attributes are allowed, because the terminal sets
- * them. A preview is a frame of another origin: a port of a sandbox. Without a domain, browsers find
- * the names below `localhost` on their own machine.
+ * them. A preview is a frame of another origin: a port of a sandbox. Without a domain, browsers
+ * find the names below `localhost` on their own machine.
  */
 const policyOf = (domain: string | undefined): string =>
   [

@@ -23,7 +23,7 @@ const PATH = /^\/sandboxes\/([A-Za-z0-9-]{1,100})\/terminal$/;
 const OPEN_MS = 10_000;
 /** A terminal without input and output for this time ends. */
 const IDLE_MS = 30 * 60_000;
-/** The time between two pings. A client that has not answered the last ping has gone. */
+/** The time between two pings. A client that has not answered the last ping is removed. */
 const PING_MS = 30_000;
 const MESSAGE_BYTES = 64 << 10;
 /** Output that waits for a client until the program waits. */

@@ -164,7 +164,7 @@ test('a command without a server states the address', async () => {
   expect([code, stderr]).toEqual([125, expect.stringMatching(/ERR_SERVER_UNREACHABLE: The server at http:\/\/127\.0\.0\.1:1/)]);
 });
 
-test('SIGTERM ends the server, and the key is the same at the next start', async () => {
+test('SIGTERM ends the server, and the next start has an equal key', async () => {
   server.kill('SIGTERM');
   const [code] = (await once(server, 'exit')) as [number];
   expect(code).toBe(0);
