@@ -23,7 +23,6 @@ export function useLoaded<T>(load: () => Promise<T>, key: string, everyMs?: numb
   const [round, setRound] = useState(0);
   const latest = useRef(load);
   latest.current = load;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round calls again
   useEffect(() => {
     let isOver = false;
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -13,7 +13,6 @@ export function Logs({ client, id }: { client: Client; id: string }) {
   const { value: lines, failure } = useLoaded(() => client.logs(id), id, LOGS_MS);
   const list = useRef<HTMLOListElement>(null);
   const isAtEnd = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines move the list
   useEffect(() => {
     const element = list.current;
     if (element !== null && isAtEnd.current) element.scrollTop = element.scrollHeight;
