@@ -209,7 +209,7 @@ function FileView({ agent, entry, onClose }: { agent: Agent; entry: FileEntry; o
     entry.path,
   );
   return (
-    <section class="file" aria-label={`Content of ${entry.name}`}>
+    <section class="viewer" aria-label={`Content of ${entry.name}`}>
       <div class="row">
         <h2 class="grow mono">{entry.name}</h2>
         <button type="button" class="quiet" onClick={onClose}>

@@ -126,6 +126,7 @@ export function SandboxView({ client, id, tab, entry, all, isMissing, onChange }
 
 function Tabs({ id, tab }: { id: string; tab: Tab }) {
   const list = useRef<HTMLDivElement>(null);
+  useEffect(() => list.current?.querySelector(`#tab-${tab}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [tab]);
   const move = (event: KeyboardEvent): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;

@@ -15,7 +15,7 @@ import { ServerError } from '../client/index.js';
 import { clientOf } from './account.js';
 import { type CommandCall, CommandError, has, operandsOf } from './call.js';
 
-const REMOTE = /^(i[a-z0-9]{20}(?:-[a-z0-9]+)?):(.*)$/s;
+const REMOTE = /^(i[a-z0-9]{20,}(?:-[a-z0-9]+)?):(.*)$/s;
 
 /** Copies a file, or with `--recursive` a directory. */
 export async function copy(call: CommandCall): Promise<number> {

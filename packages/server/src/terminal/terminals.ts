@@ -189,6 +189,8 @@ class Connection {
   #refuse(message: string): void {
     this.#send({ type: 'error', message });
     this.#client.close(REFUSED);
+    // The client's answer to the close is read.
+    this.#client.resume();
   }
 
   #ping(): void {

@@ -16,6 +16,8 @@ if (!hasBrowser) console.warn(`The page is not tested: ${PROGRAM} is missing. In
 
 const browserTest = test.skipIf(!hasBrowser);
 const WIDE = { width: 1_280, height: 800 };
+/** The name of a snapshot begins with its tenant. */
+const FIRST = /^\w+\/first$/;
 const NARROW = { width: 390, height: 844 };
 
 let server: Started;
@@ -177,16 +179,16 @@ browserTest('shows snapshots as a tree, and makes branches', async () =>
       await page.getByRole('button', { name: 'Take a snapshot' }).click();
       await page.getByLabel('Name', { exact: true }).fill('first');
       await page.keyboard.press('Enter');
-      await page.getByText('default/first').waitFor();
-      await page.getByRole('button', { name: 'Branch from default/first' }).click();
+      await page.getByText(FIRST).waitFor();
+      await page.getByRole('button', { name: /Branch from .*first/ }).click();
       await expect.poll(async () => (await client.list()).length).toBe(2);
       const branch = (await client.list()).find(({ sandboxID }) => sandboxID !== id)?.sandboxID as string;
       await page.locator('.tree ul ul ul').getByRole('link', { name: branch }).waitFor();
       await page.locator('.tree').getByRole('link', { name: 'origin' }).click();
       await look(page, 'snapshots');
-      await page.getByRole('button', { name: 'Delete default/first' }).click();
+      await page.getByRole('button', { name: /Delete .*first/ }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-      await page.locator('.tree').getByText('default/first').waitFor({ state: 'detached' });
+      await page.locator('.tree').getByText(FIRST).waitFor({ state: 'detached' });
       await client.kill(branch);
     },
     { name: 'origin' },
