@@ -6,7 +6,7 @@ import { type Node, treeOf } from '../page/tree.ts';
 import { envelopeOf, messagesOf } from '../src/client/envelopes.ts';
 import type { SandboxEntry, SnapshotEntry } from '../src/client/shapes.ts';
 import { parseDockerfile } from '../src/command/dockerfile.ts';
-import { isLoopback } from '../src/command/serve.ts';
+import { isLoopback } from '../src/command/loopback.ts';
 import { distance, plain, table } from '../src/command/text.ts';
 
 function streamOf(bytes: Uint8Array, size: number): ReadableStream<Uint8Array> {

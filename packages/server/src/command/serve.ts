@@ -6,20 +6,16 @@
 
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { BlockList, isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createServer } from '../server.js';
 import { type CommandCall, CommandError, has, textOf, wholeOf } from './call.js';
+import { isLoopback } from './loopback.js';
 
 const PORT = 3_000;
 /** The longest wait for open requests after a signal. */
 const DRAIN_MS = 10_000;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
 
 /** Starts the server, and returns after a signal. */
 export async function serve(call: CommandCall): Promise<number> {
@@ -105,13 +101,6 @@ async function tlsOf(call: CommandCall): Promise<{ cert: string; key: string } |
       throw new CommandError(error.message, 'Pass the path of a PEM file that this user can read.');
     });
   return { cert: await read(cert), key: await read(key) };
-}
-
-/** Returns whether a server at `host` is reachable from this machine only. */
-export function isLoopback(host: string): boolean {
-  if (host === 'localhost') return true;
-  const version = isIP(host);
-  return version !== 0 && LOOPBACK.check(host, version === 4 ? 'ipv4' : 'ipv6');
 }
 
 interface Urls {

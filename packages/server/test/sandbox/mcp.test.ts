@@ -93,5 +93,8 @@ test('a server has at most 64 clients of a tenant', async () => {
     });
   for (let count = 0; count < 64; count++) expect((await begin()).status).toBe(200);
   const refused = await begin();
-  expect([refused.status, (await refused.json()).error.message]).toEqual([429, 'The server has 64 clients']);
+  expect([refused.status, ((await refused.json()) as { error: { message: string } }).error.message]).toEqual([
+    429,
+    'The server has 64 clients',
+  ]);
 });

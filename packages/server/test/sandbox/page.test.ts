@@ -20,6 +20,14 @@ const WIDE = { width: 1_280, height: 800 };
 const FIRST = /^\w+\/first$/;
 const NARROW = { width: 390, height: 844 };
 
+/** Runs in the browser: the width of the window, and the width that the page needs. */
+const WIDTHS = `(() => {
+  const { clientWidth, scrollWidth } = document.documentElement;
+  const main = document.querySelector('.main');
+  const inner = main === null ? 0 : main.scrollWidth - main.clientWidth;
+  return { width: clientWidth, needed: scrollWidth + Math.max(0, inner) };
+})()`;
+
 let server: Started;
 let browser: Browser;
 let client: Client;
@@ -234,16 +242,9 @@ browserTest.for([
         '#/',
         ...['overview', 'files', 'terminal', 'logs', 'snapshots', 'ports'].map((tab) => `#/${id}/${tab}`),
       ]) {
-        await page.evaluate((hash) => {
-          location.hash = hash;
-        }, address);
+        await page.evaluate(`location.hash = ${JSON.stringify(address)}`);
         await page.waitForTimeout(300);
-        const { width, needed } = await page.evaluate(() => {
-          const { clientWidth, scrollWidth } = document.documentElement;
-          const main = document.querySelector('.main');
-          const inner = main === null ? 0 : main.scrollWidth - main.clientWidth;
-          return { width: clientWidth, needed: scrollWidth + Math.max(0, inner) };
-        });
+        const { width, needed } = await page.evaluate<{ width: number; needed: number }>(WIDTHS);
         expect([address, needed]).toEqual([address, width]);
         await look(page, `${name.replace(' ', '-')}-${address.split('/')[2] ?? 'list'}`);
       }
