@@ -1,5 +1,5 @@
-// The tree of a sandbox and its snapshots. The root is the template of the first sandbox. A snapshot
-// has the sandboxes and the snapshots that continue from it.
+// The tree of a sandbox and its snapshots. The root is the template of the first sandbox. The
+// sandboxes and snapshots that continue from a snapshot are below the snapshot.
 
 import type { SandboxEntry, SnapshotEntry } from '../src/client/index.js';
 

@@ -1,5 +1,5 @@
-// The subcommands of `@coldframe/server` fail with the line that installs the package if the package
-// is missing, and find the package in the folder of the user.
+// Without the package `@coldframe/server`, its subcommands fail with the line that installs the
+// package. They also find the package in the folder of the user.
 
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
