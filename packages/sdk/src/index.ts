@@ -102,6 +102,7 @@ export type {
   SnapshotStoreOptions,
   TenantOptions,
 } from './options/snapshots.js';
+export type { OpenTerminalOptions } from './options/terminals.js';
 export type {
   NetworkCloseEvent,
   NetworkDeniedEvent,
@@ -124,6 +125,7 @@ export { Network } from './private-networks/network.js';
 export type { GuestProcess } from './programs/guest-process.js';
 export type { ExecResult, ExecTimings, RunResult } from './programs/result.js';
 export type { ProcessEntry } from './programs/runtime-programs.js';
+export type { Terminal } from './programs/terminal.js';
 export type { FileType, SidecarResources as SidecarResourceSnapshot } from './protocol/generated/messages.js';
 export type { ResidentRunner } from './runner/resident-runner.js';
 export type { ProgramFiles } from './runtime/exec-files.js';

@@ -62,6 +62,7 @@ const api = [
   page('Overview', '/api/'),
   page('Runtimes', '/api/runtime'),
   page('Programs', '/api/programs'),
+  page('Terminals', '/api/terminals'),
   page('Checks of code', '/api/check'),
   page('Resident runners', '/api/runners'),
   page('Files', '/api/files'),

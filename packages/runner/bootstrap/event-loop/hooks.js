@@ -14,6 +14,7 @@ const { complete } = require('./operations.js');
 const evaluationPlace = require('../program/evaluation-place.js');
 const { applyOptions } = require('../program/options.js');
 const { restore, restored } = require('../start-up/restore.js');
+const { resetModes } = require('../processes/terminals.js');
 const { checkUnsettled, main } = require('../program/run-file.js');
 
 const { apply } = Reflect;
@@ -54,6 +55,7 @@ function install() {
       checkUnsettled();
       native.loop.exitInfo[EXITING] = 1;
       if (hasListener('exit')) process.emit('exit', process.exitCode ?? code);
+      resetModes();
     },
   });
   Object.defineProperty(globalThis, '__return', { value: returnValue, writable: true, configurable: true });

@@ -19,6 +19,7 @@ import { show } from './show.js';
 import { EMBEDDED_SIDECAR, SIDECAR } from './sidecar.js';
 import { CLONE, PAUSE, RESUME, SNAPSHOT, STORE_CALL } from './snapshots.js';
 import { isUnknownName, objectWith, type UnknownName } from './table.js';
+import { TERMINAL } from './terminals.js';
 
 const run = objectWith(RUN);
 const command = objectWith(COMMAND);
@@ -36,6 +37,7 @@ export const CALLS = {
   'spawn()': run,
   'execCommand()': command,
   'spawnCommand()': command,
+  'openTerminal()': objectWith(TERMINAL),
   'createResidentRunner()': objectWith(RESIDENT_RUNNER),
   'ResidentRunner.exec()': objectWith(RESIDENT_EXEC),
   'ResidentRunner.run()': objectWith(RESIDENT_EXEC),

@@ -185,6 +185,11 @@ export class GuestProcess {
     }
   }
 
+  /** @internal Sets the size of the program's terminal. */
+  async resize(columns: number, rows: number): Promise<void> {
+    await this.#connection.request('process.resize', { runtime: this.#runtime, pid: this.#pid, size: { columns, rows } });
+  }
+
   /**
    * Sends a signal by name or number. Returns whether the process existed. An unhandled signal ends
    * the process as on Linux, with exit code 128 plus the signal's number.

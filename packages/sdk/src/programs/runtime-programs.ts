@@ -8,6 +8,7 @@ import { noProcess } from '../errors/make.js';
 import type { BootTimingListener } from '../options/boot-timing.js';
 import { checkArgument, checkOptions } from '../options/check.js';
 import { type AttachOptions, COMMAND_ARGUMENTS, type CommandOptions, PROGRAM, type RunOptions } from '../options/programs.js';
+import type { OpenTerminalOptions } from '../options/terminals.js';
 import { assertSameLength } from '../protocol/check.js';
 import type { ProcessStart } from '../protocol/generated/messages.js';
 import { reportGuestRun, reportGuestStart } from '../sidecar/boot-timing.js';
@@ -18,9 +19,12 @@ import { explained } from './limit-line.js';
 import { PidRegistry } from './pid-registry.js';
 import { ProgramEnds } from './program-ends.js';
 import { ExecResult, finished, RunResult } from './result.js';
+import { Terminal } from './terminal.js';
 import { assertWorkingDirectory } from './working-directory.js';
 
 const INPUT_TYPE = '--input-type=';
+/** The arguments of the default command of a terminal: an interactive login shell. */
+const LOGIN_SHELL = ['-il'];
 const CALL_NAMES = { exec: 'exec()', run: 'run()', file: 'execFile()' } as const;
 
 /** A process of a runtime: a program, a resident runner, or a child of either. */
@@ -107,6 +111,20 @@ export class RuntimePrograms {
     if (program.cwd !== undefined) await assertWorkingDirectory(this.#access, 'spawnCommand()', program.cwd);
     this.ends.started();
     return GuestProcess.start(this.#context, program, options);
+  }
+
+  async openTerminal(options: OpenTerminalOptions): Promise<Terminal> {
+    checkOptions('openTerminal()', options);
+    this.#access.assertUsable();
+    const { command = 'sh', cols = 80, rows = 24, term = 'xterm-256color', onData } = options;
+    const args = options.args ?? (options.command === undefined ? LOGIN_SHELL : []);
+    const { env, cwd, limits, timeout: timeoutMs, signal } = options;
+    if (cwd !== undefined) await assertWorkingDirectory(this.#access, 'openTerminal()', cwd);
+    const { runtime } = this.#access;
+    const place = { env: { TERM: term, ...env }, cwd, limits, timeoutMs, terminal: { columns: cols, rows } };
+    this.ends.started();
+    const program: ProcessStart = { runtime, mode: 'command', code: command, args, ...place };
+    return new Terminal(await GuestProcess.start(this.#context, program, { signal, onStdout: onData }));
   }
 
   async list(): Promise<ProcessEntry[]> {

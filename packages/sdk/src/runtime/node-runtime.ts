@@ -113,6 +113,15 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
+   * Opens a terminal and starts a command on the terminal, by default a shell. The command leads a
+   * session that the terminal controls: Ctrl+C ends the programs in the foreground.
+   * @throws `ERR_RESOURCE_EXHAUSTED` at `limits.terminals`; otherwise as `execCommand()`
+   */
+  openTerminal(options: Types.OpenTerminalOptions = {}): Promise<Types.Terminal> {
+    return this.#parts.programs.openTerminal(options);
+  }
+
+  /**
    * Returns the live processes of the runtime, children of programs included.
    * @throws `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`, `ERR_SIDECAR_EXITED`,
    * `ERR_SIDECAR_DISPOSED`

@@ -1044,6 +1044,19 @@ export interface ProcessStart {
   stream?: Stream | undefined;
   /** Whether `started` is sent and the standard input stays open for `process.write`. */
   live?: boolean | undefined;
+  /**
+   * Makes a terminal of this size, which is the program's standard input and output. `live` must be
+   * set. The output of the terminal is the output of descriptor 1, and is not captured.
+   */
+  terminal?: TerminalSize | undefined;
+}
+
+/** The size of a terminal in characters. */
+export interface TerminalSize {
+  /** The number of characters in a line. */
+  columns: number;
+  /** The number of lines. */
+  rows: number;
 }
 
 /** Nanoseconds spent in each step of a start and in the run of the program. */
@@ -1112,6 +1125,16 @@ export interface ProcessSignal {
   pid: Pid;
   /** Linux's signal number. 0 only checks that the process exists. */
   signal: number;
+}
+
+/** `process.resize`. */
+export interface ProcessResize {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** A process that was started with a terminal. */
+  pid: Pid;
+  /** The new size. */
+  size: TerminalSize;
 }
 
 /** `process.list`. */

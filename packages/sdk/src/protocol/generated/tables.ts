@@ -92,6 +92,7 @@ import type {
   PermissionsWatch,
   ProcessAttach,
   ProcessList,
+  ProcessResize,
   ProcessSignal,
   ProcessStart,
   ProcessTable,
@@ -241,6 +242,8 @@ export interface Requests {
   'process.write': { body: ProcessWrite; reply: void };
   /** Sends a signal to a process. */
   'process.signal': { body: ProcessSignal; reply: void };
+  /** Sets the size of the terminal of a program that was started with a terminal. */
+  'process.resize': { body: ProcessResize; reply: void };
   /** Lists the processes of a runtime. */
   'process.list': { body: ProcessList; reply: ProcessTable };
   /** Attaches to a restored program. The reply follows when the program has ended. */
@@ -370,6 +373,7 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'process.start': { kind: 13, reply: outcome },
   'process.write': { kind: 25, reply: done },
   'process.signal': { kind: 26, reply: done },
+  'process.resize': { kind: 28, reply: done },
   'process.list': { kind: 27, reply: processTable },
   'process.attach': { kind: 80, reply: outcome },
   'runner.create': { kind: 14, reply: runnerCreated },

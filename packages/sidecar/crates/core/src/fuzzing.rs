@@ -157,6 +157,7 @@ fn runner() -> ProcessOptions {
         limits: vec![],
         streams: Streams::default(),
         live: false,
+        terminal: None,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_kernel::usage::WarningListener;
-use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, PermissionPolicy};
+use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, PermissionPolicy, WindowSize};
 use coldframe_vm::abi::Place;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -146,6 +146,8 @@ pub struct ProcessOptions {
     /// Whether the standard input is a pipe that stays open for further writes
     /// ([`crate::Processes::write`]).
     pub live: bool,
+    /// The size of the terminal that the descriptors 0, 1 and 2 are. `None` means no terminal.
+    pub terminal: Option<WindowSize>,
 }
 
 /// The thread of a process's first steps.

@@ -41,7 +41,8 @@ impl Kernel {
         let usage = Usage::new(limits);
         let space = Space { bytes: limits.filesystem_bytes, inodes: limits.inodes };
         let processes = Arc::new(Processes::new(usage.clone()));
-        let (files, sockets) = (fs::base(space, processes.clone(), usage.clone()), net::Sockets::new(usage.clone()));
+        let (files, sockets) =
+            (fs::base(space, processes.clone(), usage.clone()), net::Sockets::new(usage.clone(), processes.clone()));
         Self {
             files: FilesLock::new(files),
             sockets,

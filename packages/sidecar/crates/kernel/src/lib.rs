@@ -37,6 +37,7 @@ pub mod processes;
 mod resources;
 pub mod snapshot;
 mod steps;
+mod terminal;
 #[cfg(any(test, feature = "fuzzing"))]
 mod testing;
 pub mod text;
@@ -72,3 +73,4 @@ pub use permissions::{Audit, Permissions};
 pub use process::Process;
 pub use processes::Status;
 pub use resources::{ProgramUse, gather};
+pub use terminal::WindowSize;

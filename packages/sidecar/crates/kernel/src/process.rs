@@ -17,6 +17,7 @@ use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use coldframe_panics::runtime::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The kernel's part of one program.
 pub struct Process {
@@ -31,6 +32,9 @@ pub struct Process {
     pub operations: Arc<Operations>,
     pub(crate) crypto: crypto::Crypto,
     pub(crate) signals: Signals,
+    /// Whether a signal has stopped the process. Mirrors the state in `signals`, for a check
+    /// without the lock.
+    pub(crate) is_stopped: AtomicBool,
     /// The list that the next waiting call waits for: pairs of a descriptor and a mask, or of a
     /// child's pid and 0.
     pub(crate) watched: Mutex<Vec<WatchTarget>>,
@@ -72,12 +76,19 @@ impl Process {
             operations,
             crypto,
             signals,
+            is_stopped: AtomicBool::new(false),
             watched: Mutex::default(),
             feed: Mutex::default(),
             files,
             texts: None,
             facts: fs::Facts::default(),
         }
+    }
+
+    /// Returns whether a signal has stopped the process. A stopped process runs no code until
+    /// SIGCONT continues the process.
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Acquire)
     }
 
     /// Wakes the blocked calls of this process. Each call then checks whether the program's work

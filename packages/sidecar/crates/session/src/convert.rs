@@ -137,6 +137,11 @@ pub(crate) fn streams(stream: Option<messages::Stream>) -> core::Streams {
     core::Streams { stdout: stream.stdout.unwrap_or(false), stderr: stream.stderr.unwrap_or(false) }
 }
 
+/// Converts the size of a terminal.
+pub(crate) fn size(size: messages::TerminalSize) -> core::WindowSize {
+    core::WindowSize { rows: size.rows, columns: size.columns }
+}
+
 /// Converts the mode of a program.
 pub(crate) fn mode(mode: Mode) -> core::Mode {
     match mode {

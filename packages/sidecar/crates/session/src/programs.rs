@@ -30,6 +30,10 @@ impl Session {
                 runtime.processes().signal(signal.pid, signal.signal)?;
                 Ok(reply.done())
             }),
+            ProcessRequest::ProcessResize(resize) => self.at_once(id, resize.runtime, |runtime, reply| {
+                runtime.processes().resize(resize.pid, convert::size(resize.size))?;
+                Ok(reply.done())
+            }),
             ProcessRequest::ProcessList(list) => {
                 let list_all = |runtime: &Runtime, reply| Ok(table(reply, &runtime.processes()));
                 if self.runtimes.get(list.runtime).is_some_and(|live| live.calls.are_under_way()) {
@@ -74,6 +78,7 @@ impl Session {
             limits: convert::numbers(start.limits),
             streams: convert::streams(start.stream),
             live,
+            terminal: start.terminal.map(convert::size),
         };
         let context = ErrorContext::runtime(start.runtime);
         let replies = self.replies.clone();

@@ -69,6 +69,7 @@ impl Session {
             limits: convert::numbers(create.limits),
             streams: Streams::default(),
             live: false,
+            terminal: None,
         };
         let context = ErrorContext::runner_in(runtime_id, runner);
         let replies = self.replies.clone();

@@ -230,7 +230,21 @@ fn no_message_waits(name: &str, job_thread: JobThread) {
 fn start(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
     let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
     let (limits, live) = (None, None);
-    ProcessStart { runtime, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, limits, stream, live }
+    ProcessStart {
+        runtime,
+        mode: Mode::Exec,
+        code,
+        args,
+        exec_argv,
+        env,
+        cwd,
+        stdin,
+        timeout_ms,
+        limits,
+        stream,
+        live,
+        terminal: None,
+    }
 }
 
 #[test]

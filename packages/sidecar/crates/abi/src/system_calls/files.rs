@@ -96,8 +96,8 @@ system_calls! {
         /// `EACCES`. Each sentence is returned once.
         Reason(buffer: Buffer) = 0x123 => Value("the sentence's length, 0 without a sentence");
         /// Returns the kind of a descriptor in the numbers of Node's `guessHandleType`. A TCP
-        /// socket is 0, and a UDP socket 2. Pipes and Unix sockets are 4, all other descriptors 3.
-        /// A number without a descriptor is 6.
+        /// socket is 0, an end of a terminal 1, and a UDP socket 2. Pipes and Unix sockets are 4,
+        /// all other descriptors 3. A number without a descriptor is 6.
         Kind(fd) = 0x124 => Value("the kind");
     }
 }

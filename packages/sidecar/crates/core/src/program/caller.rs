@@ -70,6 +70,20 @@ impl Caller for Program {
         has_room
     }
 
+    fn write_terminal(&self, bytes: &[u8], waker: &Waker) -> usize {
+        let mut output = self.output.lock();
+        let taken = output.write_terminal(bytes);
+        if taken == 0 {
+            output.wait(waker);
+        }
+        taken
+    }
+
+    fn resume(&self) {
+        let waiting = self.control.lock().waiting.take();
+        self.wake(waiting);
+    }
+
     fn flush_output(&self) {
         self.flush_all();
     }

@@ -304,7 +304,22 @@ impl Program {
     pub(crate) fn stream(&self, streams: Streams) -> bool {
         let streams = self.output.lock().stream(streams);
         self.flush();
+        self.wake_writers();
         streams
+    }
+
+    /// Wakes the tasks that wait for a reader of the output or for space in the window.
+    fn wake_writers(&self) {
+        let waiting = std::mem::take(&mut self.output.lock().waiting);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// Sends the output that remains in the program's terminal when the program ends.
+    fn finish_terminal(&self) {
+        let rest = self.process.take_terminal_output();
+        if !rest.is_empty() {
+            self.write(1, &rest);
+        }
     }
 
     /// Sends the gathered output.
@@ -350,9 +365,9 @@ impl Program {
     }
 
     fn wake(&self, waiting: Option<Waker>) {
-        let writing = std::mem::take(&mut self.output.lock().waiting);
+        self.wake_writers();
         self.process.wake_blocked();
-        writing.into_iter().chain(waiting).for_each(Waker::wake);
+        waiting.into_iter().for_each(Waker::wake);
         // The program may wait for space in the output stream of another program.
         if let Some(task) = self.task() {
             Waker::from(task).wake();

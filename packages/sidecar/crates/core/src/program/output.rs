@@ -12,6 +12,9 @@ use std::task::Waker;
 
 /// The largest number of streamed bytes without credit (`docs/internals/protocol.md`).
 const WINDOW: u64 = 256 << 10;
+/// The part of the window that a terminal leaves free for the output that remains when its program
+/// ends. The queue of a terminal has at most this number of bytes.
+const TERMINAL_REST: u64 = 32 << 10;
 /// The number of gathered bytes at which a piece is sent.
 const PIECE: usize = 64 << 10;
 
@@ -189,6 +192,19 @@ impl Output {
         (Written::Taken(taken), effect)
     }
 
+    /// Accepts bytes of the program's terminal as streamed bytes of descriptor 1, and captures no
+    /// bytes. Returns the number of accepted bytes, 0 without a reader and in a full window.
+    pub(crate) fn write_terminal(&mut self, bytes: &[u8]) -> usize {
+        if !self.streams.stdout {
+            return 0;
+        }
+        let window = (WINDOW - TERMINAL_REST).saturating_sub(self.unread) as usize;
+        let taken = bytes.len().min(window).min(PIECE);
+        self.unread += taken as u64;
+        self.descriptors[0].gathered.extend_from_slice(&bytes[..taken]);
+        taken
+    }
+
     /// Returns whether a write to a streamed descriptor would be accepted.
     pub(crate) fn has_room(&self) -> bool {
         self.unread < WINDOW
@@ -197,7 +213,7 @@ impl Output {
     /// Adds credit for `bytes`. Returns the tasks that can continue.
     pub(crate) fn credit(&mut self, bytes: u64) -> Vec<Waker> {
         self.unread = self.unread.saturating_sub(bytes);
-        if self.has_room() { std::mem::take(&mut self.waiting) } else { Vec::new() }
+        if self.unread < WINDOW - TERMINAL_REST { std::mem::take(&mut self.waiting) } else { Vec::new() }
     }
 
     /// Takes the gathered pieces, because a piece is full, or the guest waits or ends.
@@ -292,6 +308,25 @@ mod tests {
         assert_eq!(output.write(1, b"more").0, Written::Taken(3));
         assert_eq!(output.flush(), [piece(1, b"mor")]);
         assert_eq!(output.buffered(), 10);
+    }
+
+    #[test]
+    fn a_terminal_leaves_space_for_its_last_output_and_is_not_captured() {
+        let mut output = Output::new(Streams::default(), 10);
+        assert_eq!(output.write_terminal(b"lost"), 0, "no reader");
+        output.begin(None, Streams { stdout: true, stderr: false });
+        let block = vec![7_u8; PIECE];
+        let mut sent = 0;
+        while let taken @ 1.. = output.write_terminal(&block) {
+            sent += taken;
+        }
+        assert_eq!(sent as u64, WINDOW - TERMINAL_REST);
+        let rest = vec![7_u8; TERMINAL_REST as usize];
+        assert_eq!(output.write(1, &rest).0, Written::Taken(rest.len()));
+        output.wait(Waker::noop());
+        assert!(output.credit(TERMINAL_REST).is_empty(), "the terminal has no space yet");
+        assert_eq!(output.credit(1).len(), 1);
+        assert_eq!((output.write_terminal(&block), output.take()[0].0.len()), (1, 10));
     }
 
     #[test]

@@ -116,7 +116,10 @@ pub(crate) async fn run(program: Arc<Program>, installation: Arc<Installation>, 
     let (RestoredVm { mut vm, cost, is_shell }, launch) = match made {
         Some(made) => made,
         None => {
-            program.contain_end(|| program.process.close());
+            program.contain_end(|| {
+                program.finish_terminal();
+                program.process.close();
+            });
             membership.leave();
             program.report_exit(ExitCode::Interrupted.code(), None, Timings::default());
             program.end_broken();
@@ -129,7 +132,10 @@ pub(crate) async fn run(program: Arc<Program>, installation: Arc<Installation>, 
         program.fail(panic);
         (ExitCode::Interrupted.code(), None)
     });
-    program.contain_end(|| program.process.close());
+    program.contain_end(|| {
+        program.finish_terminal();
+        program.process.close();
+    });
     membership.leave();
     vm.return_charge();
     program.report_exit(exit_code, value, timings);
@@ -250,11 +256,18 @@ fn complete(vm: &mut Vm, events: Vec<kernel::Event>) {
 }
 
 /// Runs one turn. When the program must end, the turn is dropped and the guest does not run again.
+/// A signal that stops the program suspends the turn. The beginning of a turn is not suspended,
+/// because the events of a restored program must reach the guest before the next snapshot.
 async fn turn(program: &Program, vm: &mut Vm) -> Result<StateBlock, Option<wasmtime::Error>> {
     let mut turn = std::pin::pin!(vm.turn());
+    let mut has_begun = false;
     poll_fn(|context| {
         if program.must_end.load(Ordering::Acquire) {
             return Poll::Ready(Err(None));
+        }
+        if std::mem::replace(&mut has_begun, true) && program.process.is_stopped() {
+            // `Program::resume` wakes the task.
+            return Poll::Pending;
         }
         turn.as_mut().poll(context).map_err(Some)
     })
@@ -277,6 +290,15 @@ async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
         }
         if program.quiesce.must_rest() {
             return Poll::Ready(None);
+        }
+        if program.process.is_stopped() {
+            let mut control = program.control.lock();
+            if control.failure.is_some() || program.is_interrupted() || !program.process.is_stopped() {
+                // Work arrived between the checks and the lock, so the task must check again.
+                context.waker().wake_by_ref();
+            }
+            control.waiting = Some(context.waker().clone());
+            return Poll::Pending;
         }
         if let Some(request) = program.next_evaluation() {
             return Poll::Ready(Some(Step::Evaluate(request)));

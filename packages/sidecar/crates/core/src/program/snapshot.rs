@@ -160,6 +160,7 @@ impl Program {
         self.control.lock().evaluations.append(queue);
         let evaluation = saved.evaluation.as_ref().map(|evaluation| evaluation.id);
         self.output.lock().begin(evaluation, streams(saved.streams));
+        self.wake_writers();
     }
 
     /// Returns the streamed descriptors.
@@ -172,6 +173,7 @@ impl Program {
     pub(crate) fn stream_as(&self, replaced: Streams) {
         if self.mode != Mode::Resident {
             self.output.lock().begin(None, replaced);
+            self.wake_writers();
         }
     }
 }

@@ -9,7 +9,12 @@ use coldframe_kernel::text::Text;
 
 /// Prepares the start of a program: opens its input pipe and finds the program of a command.
 pub(super) fn prepare(process: &KernelProcess, options: &ProcessOptions, launch: &mut Launch) -> Result<(), Errno> {
-    if options.live {
+    if let Some(size) = options.terminal {
+        process.open_terminal(size)?;
+        if !options.stdin.is_empty() {
+            process.feed(&options.stdin, false)?;
+        }
+    } else if options.live {
         process.open_feed(&options.stdin)?;
     }
     if options.mode == Mode::Command {

@@ -198,6 +198,9 @@ impl Runtime {
         if let Err(error) = prepared {
             process.close();
             kernel.processes.remove(pid);
+            if options.terminal.is_some() && error == Errno::ENOSPC {
+                return Err(Error::ResourceExhausted { resource: "terminals", limit: limits.terminals });
+            }
             return Err(failed(error, "spawn", &options.code));
         }
         let program = Program::new(Parts {

@@ -7,7 +7,7 @@ use crate::outcome::ProcessEntry;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
-use coldframe_kernel::Caller;
+use coldframe_kernel::{Caller, WindowSize};
 use std::sync::Arc;
 
 /// The embedder's access to all processes of a runtime, children included.
@@ -51,6 +51,14 @@ impl Processes {
         let program = self.inner.kernel().processes.program(pid).ok_or(Errno::EPIPE);
         let written = program.and_then(|program| program.process().feed(bytes, ends));
         written.map_err(|error| failed(error, "write", &pid.to_string()))
+    }
+
+    /// Sets the size of the terminal of a process that was started with a terminal. Fails with
+    /// `ESRCH` for an unknown process, and with `ENOTTY` without such a terminal.
+    pub fn resize(&self, pid: Pid, size: WindowSize) -> Result<(), Error> {
+        let program = self.inner.kernel().processes.program(pid).ok_or(Errno::ESRCH);
+        let resized = program.and_then(|program| program.process().resize_terminal(size));
+        resized.map_err(|error| failed(error, "resize", &pid.to_string()))
     }
 
     /// Returns the error for a process that the embedder cannot attach to. `is_runner` states that

@@ -58,6 +58,7 @@ pub(super) fn exec(code: &str) -> ProcessOptions {
         limits: vec![],
         streams: Streams::default(),
         live: false,
+        terminal: None,
     }
 }
 

@@ -19,6 +19,7 @@ use std::sync::{Arc, LazyLock};
 const DIRECTORIES: &[(&str, u32, u32)] = &[
     ("/bin", 0o755, 0),
     ("/dev", 0o755, 0),
+    ("/dev/pts", 0o755, 0),
     ("/dev/shm", 0o1777, 0),
     ("/etc", 0o755, 0),
     ("/home", 0o755, 0),
@@ -67,6 +68,7 @@ const DEVICES: &[(&str, Device)] = &[
     ("/dev/random", Device::Random),
     ("/dev/urandom", Device::Random),
     ("/dev/tty", Device::Tty),
+    ("/dev/ptmx", Device::TerminalMaker),
 ];
 
 const LINKS: &[(&str, &str)] = &[

@@ -15,6 +15,7 @@ use crate::descriptors::{Description, HeldObject, Position, Target};
 use crate::ids::Fd;
 use crate::permissions::operations::files;
 use crate::steps::MAX_TRANSFER;
+use crate::terminal::WindowSize;
 use crate::usage::{Charge, Resource};
 use crate::{Answer, Arguments, Process};
 use coldframe_error::Errno;
@@ -40,6 +41,14 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Res
             drop(tree);
             let again = files.descriptors.lock().get(fd).map_err(|_| Errno::ENOENT)?;
             return process.add_descriptor(again);
+        }
+        Opened::Device(device @ (Device::Tty | Device::TerminalMaker | Device::Terminal(_)), _) => {
+            drop(tree);
+            return match device {
+                Device::Terminal(number) => process.open_slave(number, flags),
+                Device::TerminalMaker => process.open_master(WindowSize::default(), flags),
+                _ => process.open_controlling(flags),
+            };
         }
         Opened::Device(device, ino) => Target::Device(device, ino),
         Opened::Host(file) => Target::Host(Box::new(file)),
@@ -79,7 +88,7 @@ pub(crate) fn read(program: &dyn Caller, fd: Fd, buffer: &mut [u8], offset: Opti
         Target::Stream { owner, .. } => {
             process.kernel.with_program(program, *owner, |owner| owner.read_input(buffer)).unwrap_or(0)
         }
-        Target::Socket(id) => process.kernel.sockets.read(*id, buffer)?,
+        Target::Socket(id) => process.kernel.sockets.read_for(process, *id, buffer, true)?,
         Target::Directory(_) => return Err(Errno::EISDIR),
         Target::Device(device, _) => read_device(*device, buffer)?,
         Target::File(ino) => positioned(&mut |at, buffer| process.kernel.files.lock().read(*ino, at, buffer), buffer)?,
@@ -91,7 +100,7 @@ pub(crate) fn read(program: &dyn Caller, fd: Fd, buffer: &mut [u8], offset: Opti
 
 fn read_device(device: Device, buffer: &mut [u8]) -> Result<usize, Errno> {
     match device {
-        Device::Null | Device::Tty => Ok(0),
+        Device::Null | Device::Tty | Device::TerminalMaker | Device::Terminal(_) => Ok(0),
         Device::Zero | Device::Full => {
             buffer.fill(0);
             Ok(buffer.len())
@@ -123,7 +132,7 @@ pub(crate) fn write(program: &dyn Caller, fd: Fd, bytes: &[u8], offset: Option<u
                 None => bytes.len(),
             }
         }
-        Target::Socket(id) => process.kernel.sockets.write(*id, bytes)?,
+        Target::Socket(id) => process.kernel.sockets.write_for(process, *id, bytes)?,
         Target::Directory(_) => return Err(Errno::EBADF),
         Target::Device(Device::Full, _) => return Err(Errno::ENOSPC),
         Target::Device(..) => bytes.len(),
@@ -157,7 +166,10 @@ pub(crate) fn fstat(process: &Process, fd: Fd) -> Result<Stat, Errno> {
     let tree = process.kernel.files.lock();
     match &description.target {
         Target::Stream { fd, .. } => Ok(Stat::of_stream(u64::from(*fd), GUEST, now())),
-        Target::Socket(id) => Ok(Stat::of_socket(u64::from(id.get()), GUEST, now())),
+        Target::Socket(id) => Ok(match process.kernel.sockets.terminal_number(*id) {
+            Some(number) => Stat::of_terminal(number, GUEST, now()),
+            None => Stat::of_socket(u64::from(id.get()), GUEST, now()),
+        }),
         Target::File(ino) | Target::Device(_, ino) => Ok(Stat::of(*ino, tree.node(*ino)?)),
         Target::Directory(place) => tree.stat_of(place),
         Target::Host(file) => file.stat(),

@@ -39,6 +39,7 @@ mod process;
 pub mod reports;
 mod snapshot;
 mod stat;
+mod terminals;
 mod tree;
 mod view;
 mod walk;

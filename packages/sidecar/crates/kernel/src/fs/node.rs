@@ -95,8 +95,12 @@ pub(crate) enum Device {
     Zero,
     Full,
     Random,
-    /// `/dev/tty`. No process has a terminal.
+    /// `/dev/tty`: an open opens the terminal that controls the process's session.
     Tty,
+    /// `/dev/ptmx`: an open makes a terminal, and opens its master.
+    TerminalMaker,
+    /// A file of `/dev/pts`: an open opens the slave of the terminal with this number.
+    Terminal(u32),
 }
 
 /// A file type. Each type has bits in `st_mode` and a number in Node's `Dirent`.

@@ -130,8 +130,6 @@ fn in_memory(tree: &mut FileSystem, user: User, end: &MemoryEnd, flags: u32, mod
             Ok(Opened::Memory(ino))
         }
         Body::Directory(_) => Ok(Opened::Directory(Location::Memory(ino))),
-        // No process has a terminal.
-        Body::Device(Device::Tty) => Err(Errno::ENXIO),
         Body::Device(device) => Ok(Opened::Device(device, ino)),
         Body::Link(_) | Body::Mount(_) => Err(Errno::ELOOP),
         Body::Socket => Err(Errno::ENXIO),

@@ -45,6 +45,8 @@ impl Stat {
             Body::Device(Device::Full) => 0x107,
             Body::Device(Device::Random) => 0x109,
             Body::Device(Device::Tty) => 0x500,
+            Body::Device(Device::TerminalMaker) => 0x502,
+            Body::Device(Device::Terminal(number)) => terminal_device(number),
             _ => 0,
         };
         Self {
@@ -95,6 +97,16 @@ impl Stat {
         Self { dev: DEVICE + 0xfffe, kind: Type::Socket, mode: 0o777, ..Self::of_stream(id, uid, at) }
     }
 
+    /// Returns the attributes of an end of a terminal.
+    pub(crate) fn of_terminal(number: u32, uid: u32, at: i64) -> Self {
+        Self {
+            kind: Type::Character,
+            mode: 0o620,
+            rdev: terminal_device(number),
+            ..Self::of_stream(u64::from(number) + 2, uid, at)
+        }
+    }
+
     /// Writes Node's array: dev, mode, nlink, uid, gid, rdev, blksize, ino, size, blocks, and four
     /// times as seconds and nanoseconds. Fails with `EFAULT` if `out` is too short.
     pub(crate) fn put(&self, out: &mut [u8]) -> Result<(), Errno> {
@@ -120,6 +132,11 @@ impl Stat {
         }
         put_numbers(&fields, out)
     }
+}
+
+/// Returns Linux's device number of a terminal: major 136.
+fn terminal_device(number: u32) -> u64 {
+    0x8800 + u64::from(number)
 }
 
 /// Writes numbers in the format of the guest's `Float64Array`. Fails with `EFAULT` if `out` is too

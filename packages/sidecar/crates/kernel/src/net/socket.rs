@@ -91,6 +91,10 @@ pub(super) enum Role {
     /// A client whose connection to the outside is not open yet. Snapshots contain no such sockets.
     #[serde(skip)]
     Opening(FlowId),
+    /// The master of the terminal with this number.
+    Master(u32),
+    /// A slave of the terminal with this number.
+    Slave(u32),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -156,6 +160,12 @@ impl Socket {
             Role::Datagram(datagram) => datagram.held,
             _ => 0,
         }
+    }
+
+    /// Returns whether the socket is an end of a terminal. Such sockets count for no limit of
+    /// sockets: the limit `terminals` bounds masters, and the limit `descriptors` slaves.
+    pub(super) fn is_terminal_end(&self) -> bool {
+        matches!(self.role, Role::Master(_) | Role::Slave(_))
     }
 
     pub(super) fn is_datagram(&self) -> bool {

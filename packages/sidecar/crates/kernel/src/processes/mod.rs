@@ -23,9 +23,11 @@ mod waiting;
 
 pub(crate) use resolve::MAGIC;
 pub use resolve::{Command, DEFAULT_PATH, ProgramKind};
+use signals::{Action, SIGCONT};
 pub(crate) use signals::{SignalState as SignalsSnapshot, Signals};
 pub(crate) use snapshot::ProcessTableSnapshot;
 pub use spawn::{Child, find};
+use status::SIGHUP;
 pub use status::{SIGKILL, SIGPIPE, Status, lowest_byte};
 pub(crate) use waiting::{WatchTarget, wait_for};
 
@@ -34,6 +36,7 @@ use super::usage::{Mark, Usage};
 use super::{Answer, Arguments};
 use crate::caller::Caller;
 use crate::ids::{Fd, OperationId};
+use crate::net::{PostedSignal, Recipient};
 use coldframe_abi::system_calls::ProcessCall;
 use coldframe_error::Errno;
 use coldframe_error::Error;
@@ -42,7 +45,7 @@ use coldframe_panics::runtime::Mutex;
 use coldframe_sys as sys;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
-use table::{ProcessTable, Waiter};
+use table::{Change, Placement, ProcessTable, Waiter};
 
 /// The maximum number of descriptors and children in the list of one waiting call.
 pub(crate) const MAX_WATCHED: usize = 64;
@@ -84,8 +87,50 @@ impl Processes {
         self.enter(ProcessTable::enter_root)
     }
 
-    pub(super) fn enter_child(&self, parent: Pid, detached: bool) -> Result<Pid, Errno> {
-        self.enter(|table| table.enter_child(parent, detached))
+    fn enter_child(&self, parent: Pid, placement: Placement) -> Result<Pid, Errno> {
+        self.enter(|table| table.enter_child(parent, placement))
+    }
+
+    /// Adds a child in the group of its parent.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn enter_plain_child(&self, parent: Pid) -> Result<Pid, Errno> {
+        self.enter_child(parent, Placement::OfParent)
+    }
+
+    /// Returns whether a session has a group.
+    pub(crate) fn has_group(&self, session: Pid, group: Pid) -> bool {
+        self.0.lock().table.has_group(session, group)
+    }
+
+    /// Returns whether no process could continue the processes of a group.
+    pub(crate) fn is_orphaned(&self, group: Pid) -> bool {
+        self.0.lock().table.is_orphaned(group)
+    }
+
+    /// Records a stop or a continuation of a process, and notifies the parent.
+    fn changed(&self, pid: Pid, change: Change) {
+        let notified = {
+            let mut state = self.0.lock();
+            let notified = state.table.changed(pid, change);
+            notified.and_then(|(parent, operation)| Some((state.programs.get(&parent).and_then(Weak::upgrade)?, operation)))
+        };
+        if let Some((parent, operation)) = notified {
+            parent.process().operations.complete(operation, Ok(change.number()), Vec::new());
+        }
+    }
+
+    /// Delivers a signal of a terminal.
+    pub(crate) fn deliver(&self, posted: PostedSignal) {
+        let programs: Vec<_> = {
+            let state = self.0.lock();
+            let is_receiver = |(pid, entry): &(&Pid, &table::ProcessRecord)| match posted.to {
+                Recipient::Group(group) => entry.group == group,
+                Recipient::Process(receiver) => **pid == receiver,
+            };
+            let receivers = state.table.entries.iter().filter(is_receiver);
+            receivers.filter_map(|(pid, _)| state.programs.get(pid).and_then(Weak::upgrade)).collect()
+        };
+        programs.iter().for_each(|program| signals::send(&**program, posted.signal));
     }
 
     /// Stores the program of an entered process. Ends the program if the process has been condemned
@@ -99,6 +144,7 @@ impl Processes {
         if condemned {
             program.end(Error::Signal { signal: SIGKILL });
         }
+        program.process().begin_terminal_output(program);
     }
 
     /// Removes a process whose program never started.
@@ -146,7 +192,7 @@ impl Processes {
         Ok(())
     }
 
-    fn wait(&self, caller: Pid, pid: Pid, waiter: Waiter) -> Result<Option<Status>, Errno> {
+    fn wait(&self, caller: Pid, pid: Pid, waiter: Waiter) -> Result<Option<i32>, Errno> {
         self.0.lock().table.wait(caller, pid, waiter)
     }
 
@@ -157,7 +203,7 @@ impl Processes {
     /// Records the end of a program. The program's descriptors must be closed already. `by_caller`
     /// is set if the embedder or a limit ended the program.
     pub fn exited(&self, pid: Pid, status: Status, by_caller: bool) {
-        let (notified, ended) = {
+        let (notified, ended, abandoned) = {
             let mut state = self.0.lock();
             state.programs.remove(&pid);
             let consequences = state.table.exited(pid, status, by_caller);
@@ -165,13 +211,18 @@ impl Processes {
             state.mark.lower(count, self.1.limits.processes);
             let find = |pid: &Pid| state.programs.get(pid).and_then(Weak::upgrade);
             let notified = consequences.notified.and_then(|(parent, operation)| Some((find(&parent)?, operation)));
-            (notified, consequences.ended.iter().filter_map(find).collect::<Vec<_>>())
+            let ended: Vec<_> = consequences.ended.iter().filter_map(find).collect();
+            (notified, ended, consequences.abandoned.iter().filter_map(find).collect::<Vec<_>>())
         };
         if let Some((parent, operation)) = notified {
             parent.process().operations.complete(operation, Ok(status.number()), Vec::new());
         }
         for program in ended {
             program.end(Error::Signal { signal: SIGKILL });
+        }
+        for program in abandoned {
+            signals::send(&*program, SIGHUP);
+            signals::send(&*program, SIGCONT);
         }
     }
 
@@ -209,10 +260,16 @@ pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut
     let processes = &process.kernel.processes;
     match call {
         ProcessCall::Spawn => spawn::spawn(program, arguments.bytes(0)?, arguments.bytes(2)?),
-        ProcessCall::Wait => wait(program, Pid::new(arguments.number(0)?)),
+        ProcessCall::Wait => wait(program, Pid::new(arguments.number(0)?), 0),
+        ProcessCall::WaitChange => match arguments.number(1)? {
+            flags @ 0..=3 => wait(program, Pid::new(arguments.number(0)?), flags),
+            _ => Err(Errno::EINVAL),
+        },
+        ProcessCall::Setsid => processes.0.lock().table.set_session(program.pid()).map(answer),
+        ProcessCall::Getsid => processes.0.lock().table.session(pid(arguments, 0)?.unwrap_or(program.pid())).map(answer),
         ProcessCall::Kill => processes.kill(&**program, arguments.int(0), arguments.int(1)),
         ProcessCall::Getppid => Ok(answer(processes.0.lock().table.parent(program.pid()))),
-        ProcessCall::Listen => process.signals.listen(signals::check(arguments.int(0))?, arguments.int(1) != 0),
+        ProcessCall::Listen => process.signals.listen(signals::check(arguments.int(0))?, Action::of(arguments.int(1))?),
         ProcessCall::NextSignal => process.signals.next(&process.operations),
         ProcessCall::Getpgid => processes.0.lock().table.group(pid(arguments, 0)?.unwrap_or(program.pid())).map(answer),
         ProcessCall::Setpgid => {
@@ -242,13 +299,14 @@ fn answer(pid: Pid) -> i64 {
     i64::from(pid.get())
 }
 
-/// Starts an operation that completes with the child's wait status. The completion also removes the
-/// child from the table. Fails with `ECHILD` if `pid` is not a child of the program.
-fn wait(program: &Arc<dyn Caller>, pid: Pid) -> Answer {
+/// Starts an operation that completes with the child's wait status. The end of the child also
+/// removes the child from the table. `changes` are the other changes that complete the operation.
+/// Fails with `ECHILD` if `pid` is not a child of the program.
+fn wait(program: &Arc<dyn Caller>, pid: Pid, changes: u8) -> Answer {
     let operations = &program.process().operations;
     let operation = operations.begin()?;
-    match program.process().kernel.processes.wait(program.pid(), pid, Waiter { operation, reaps: true }) {
-        Ok(Some(status)) => operations.complete(operation, Ok(status.number()), Vec::new()),
+    match program.process().kernel.processes.wait(program.pid(), pid, Waiter { operation, reaps: true, changes }) {
+        Ok(Some(status)) => operations.complete(operation, Ok(status), Vec::new()),
         Ok(None) => {}
         Err(error) => {
             operations.cancel(operation);

@@ -31,7 +31,11 @@ impl ProcessTableSnapshot {
         }
         for (pid, entry) in &self.entries {
             let numbers = [entry.group, entry.session, entry.root];
-            if !numbers.into_iter().all(is_number) || entry.parent == *pid || (entry.parent == Pid::INIT && entry.ended.is_some())
+            let has_flags = entry.waiter.is_none_or(|waiter| waiter.changes <= 3);
+            if !numbers.into_iter().all(is_number)
+                || !has_flags
+                || entry.parent == *pid
+                || (entry.parent == Pid::INIT && entry.ended.is_some())
             {
                 return Err("a process's family");
             }

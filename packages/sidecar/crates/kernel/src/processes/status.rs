@@ -4,6 +4,8 @@
 use coldframe_error::Error;
 use serde::{Deserialize, Serialize};
 
+/// The signal for the hang-up of a terminal.
+pub(super) const SIGHUP: u8 = 1;
 /// The signal that ends a process and that no process can listen to.
 pub const SIGKILL: u8 = 9;
 /// The signal for a write to a pipe whose reading end is closed.

@@ -62,7 +62,7 @@ fn begin(program: &Arc<dyn Caller>, targets: &[WatchTarget], watched: &mut Vec<W
             WatchTarget::Child(pid) => {
                 let operation = process.operations.begin_blocking()?;
                 watched.push(Watched::Child(pid, operation));
-                let waiter = Waiter { operation, reaps: false };
+                let waiter = Waiter { operation, reaps: false, changes: 0 };
                 if process.kernel.processes.wait(program.pid(), pid, waiter)?.is_some() {
                     return Ok(true);
                 }
@@ -77,6 +77,10 @@ async fn block(program: &Arc<dyn Caller>, deadline: Option<u64>) -> Answer {
     poll_fn(|context| {
         if program.must_stop() {
             return Poll::Ready(Err(Errno::EINTR));
+        }
+        if program.process().is_stopped() {
+            // The program's task is woken when the program continues.
+            return Poll::Pending;
         }
         if program.process().operations.is_unblocked(context.waker()) {
             return Poll::Ready(Ok(0));

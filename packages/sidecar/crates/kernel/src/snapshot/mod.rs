@@ -155,7 +155,7 @@ impl Kernel {
         let open = saved.descriptions.restore(&mut files)?;
         let kernel = Arc::new(Self {
             files: FilesLock::new(files),
-            sockets: Sockets::restore(&saved.sockets, &open, &usage, &operations)?,
+            sockets: Sockets::restore(&saved.sockets, &open, &usage, processes.clone(), &operations)?,
             processes,
             permissions,
             usage,
@@ -285,6 +285,7 @@ impl ProcessSnapshot {
             pid: self.pid,
             crypto: Crypto::restore(&self.crypto, usage)?,
             signals: Signals::restore(self.signals),
+            is_stopped: AtomicBool::new(self.signals.is_stopped()),
             operations,
             watched: Mutex::new(self.watched.clone()),
             feed: Mutex::new(self.feed),

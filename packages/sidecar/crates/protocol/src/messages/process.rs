@@ -16,6 +16,8 @@ requests! {
         ProcessWrite(ProcessWrite<'a>) = 25 "process.write" -> Empty,
         /// Sends a signal to a process.
         ProcessSignal(ProcessSignal) = 26 "process.signal" -> Empty,
+        /// Sets the size of the terminal of a program that was started with a terminal.
+        ProcessResize(ProcessResize) = 28 "process.resize" -> Empty,
         /// Lists the processes of a runtime.
         ProcessList(ProcessList) = 27 "process.list" -> ProcessTable<'a>,
         /// Attaches to a restored program. The reply follows when the program has ended.
@@ -94,6 +96,20 @@ pub struct ProcessStart<'a> {
     /// Whether `started` is sent and the standard input stays open for `process.write`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<bool>,
+    /// Makes a terminal of this size, which is the program's standard input and output. `live` must
+    /// be set. The output of the terminal is the output of descriptor 1, and is not captured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<TerminalSize>,
+}
+
+/// The size of a terminal in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TerminalSize {
+    /// The number of characters in a line.
+    pub columns: u16,
+    /// The number of lines.
+    pub rows: u16,
 }
 
 /// Nanoseconds spent in each step of a start and in the run of the program.
@@ -177,6 +193,18 @@ pub struct ProcessSignal {
     pub pid: Pid,
     /// Linux's signal number. 0 only checks that the process exists.
     pub signal: u8,
+}
+
+/// `process.resize`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessResize {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// A process that was started with a terminal.
+    pub pid: Pid,
+    /// The new size.
+    pub size: TerminalSize,
 }
 
 /// `process.list`.

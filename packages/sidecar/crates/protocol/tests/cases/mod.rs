@@ -172,6 +172,9 @@ pub fn all() -> Vec<Case> {
         ProcessSignal,
         ProcessSignal { runtime: runtime(1), pid: Pid::new(70_000), signal: 15 }
     );
+    sdk!(all, "process-resize", ProcessResize, 13, ProcessResize, {
+        ProcessResize { runtime: runtime(1), pid: Pid::new(7), size: TerminalSize { columns: 120, rows: 40 } }
+    });
     sdk!(all, "process-list", ProcessList, 12, ProcessList, ProcessList { runtime: runtime(1) });
     sidecar!(all, "started", Started, 3, Started, Started { pid: Pid::new(2), earlier: Some(300_000) });
     reply!(all, "reply-process-list", ProcessList, 12, ProcessTable<'_>, {

@@ -28,6 +28,7 @@ pub(super) fn everything() -> ProcessStart<'static> {
         limits: Some(Numbers(vec![("memoryBytes", 33_554_432), ("cpuMs", 50)])),
         stream: Some(Stream { stdout: Some(true), stderr: Some(false) }),
         live: Some(true),
+        terminal: Some(TerminalSize { columns: 80, rows: 24 }),
     }
 }
 
@@ -46,6 +47,7 @@ pub(super) fn least(code: &'static str) -> ProcessStart<'static> {
         limits: None,
         stream,
         live: None,
+        terminal: None,
     }
 }
 

@@ -42,7 +42,10 @@ impl Proc {
                     Target::Stream { owner, fd } => {
                         Ok(format!("pipe:[{}]", (u64::from(owner.get()) << 8) + u64::from(*fd)).into_bytes())
                     }
-                    Target::Socket(id) => Ok(format!("socket:[{id}]").into_bytes()),
+                    Target::Socket(id) => Ok(match program.process().kernel.sockets.terminal_number(*id) {
+                        Some(number) => format!("/dev/pts/{number}").into_bytes(),
+                        None => format!("socket:[{id}]").into_bytes(),
+                    }),
                     Target::File(ino) | Target::Device(_, ino) => path_of_file(tree, *ino),
                     Target::Directory(place) => tree.path_of(place),
                     Target::Host(file) => tree.path_of(&Location::Mount(file.number, file.path.clone())),
