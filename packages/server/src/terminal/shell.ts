@@ -1,4 +1,4 @@
-// The program of a terminal. Without a command the program is an interactive `bash`.
+// The program of a terminal. Without a command the program is an interactive shell.
 
 import type { NodeRuntime } from 'coldframe';
 import { resolvePath } from '../envd/paths.js';
@@ -30,21 +30,21 @@ export async function openShell(
   { user, env, onOutput }: { user: User; env: Record<string, string>; onOutput: Output },
 ): Promise<Shell> {
   const [cmd = '', ...args] = command;
-  const size = { COLUMNS: String(cols), LINES: String(rows) };
-  const options = {
-    env: { ...environmentOf(user), ...env, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...size, ...envs },
+  const terminal = await runtime.openTerminal({
+    command: cmd,
+    args,
+    cols,
+    rows,
+    env: { ...environmentOf(user), ...env, LANG: 'C.UTF-8', ...envs },
     cwd: cwd === undefined || cwd === '' ? user.home : resolvePath(cwd, user),
-    limits: { outputBytes: 0 },
-    onStdout: onOutput,
-    onStderr: onOutput,
-  };
-  const program = await runtime.spawnCommand(cmd, args, options);
+    onData: onOutput,
+  });
   return {
-    pid: program.pid,
-    pty: false,
-    ended: program.wait(),
-    write: async (bytes) => void (await program.writeStdin(bytes)),
-    resize: async () => {},
-    kill: async () => void (await program.kill('SIGKILL')),
+    pid: terminal.pid,
+    pty: true,
+    ended: terminal.wait(),
+    write: async (bytes) => void (await terminal.write(bytes)),
+    resize: (columns, lines) => terminal.resize(columns, lines),
+    kill: () => terminal.dispose(),
   };
 }
