@@ -133,6 +133,9 @@ class Connection {
     this.#client.pause();
     try {
       await shell.write(bytes);
+    } catch (error) {
+      // The program has ended, or does not read its input.
+      if (!isColdframeError(error)) throw error;
     } finally {
       this.#client.resume();
     }
