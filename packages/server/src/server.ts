@@ -28,6 +28,7 @@ import { sampleInTurns } from './sandboxes/metrics.js';
 import { Quotas } from './sandboxes/quotas.js';
 import { Runtimes } from './sandboxes/runtimes.js';
 import { Sandboxes } from './sandboxes/sandboxes.js';
+import { createTerminals } from './terminal/terminals.js';
 import { openSecretKey, Secrets } from './secrets/secrets.js';
 import { createLog } from './telemetry/log.js';
 import { Telemetry } from './telemetry/telemetry.js';
@@ -126,7 +127,10 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   const { tls } = options;
   const server =
     tls === undefined ? createHttpServer(times, front.request) : createHttpsServer({ ...times, ...tls }, front.request);
-  server.on('upgrade', front.upgrade);
+  const terminals = createTerminals({ sandboxes, keys });
+  server.on('upgrade', (request, socket, head) => {
+    if (!terminals(request, socket, head)) front.upgrade(request, socket, head);
+  });
   const stop = new AbortController();
   const { idlePauseMs } = options;
   const idle = idlePauseMs && setInterval(() => void sandboxes.pauseIdle(idlePauseMs), Math.min(idlePauseMs, IDLE_CHECK_MS));

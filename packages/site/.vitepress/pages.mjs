@@ -12,6 +12,7 @@ export function routeOf(file) {
 
 const guides = [
   page('All guides', '/guide/'),
+  page('Use the E2B SDK', '/guide/e2b-sdk'),
   page('Run code that a model wrote', '/guide/model-code'),
   page('Evaluate code in a loop', '/guide/evaluation-loop'),
   page('Show a preview', '/guide/previews'),
@@ -75,6 +76,7 @@ const api = [
   page('Snapshots', '/api/snapshots'),
   page('Pools', '/api/pools'),
   page('Sidecars', '/api/sidecar'),
+  page('Servers of MCP', '/api/mcp'),
   page('Timings', '/api/timings'),
   page('Errors', '/api/errors'),
 ];
@@ -84,6 +86,7 @@ const internals = [
   page('Design', '/design'),
   page('Glossary', '/glossary'),
   page('Protocol', '/internals/protocol'),
+  page('Terminals of the server', '/internals/terminal'),
   page('Guest ABI', '/internals/guest-abi'),
   page('Libraries of the guest', '/internals/libraries'),
   page('Processes', '/internals/processes'),

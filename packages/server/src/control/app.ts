@@ -10,6 +10,8 @@ import type { Audit } from '../events/audit.js';
 import type { Events } from '../events/events.js';
 import type { Webhooks } from '../events/webhooks.js';
 import type { Blobs } from '../fleet/blobs.js';
+import { addMcpRoutes } from '../mcp/mcp.js';
+import { addPageRoutes } from '../page/page.js';
 import type { Registry } from '../registry/registry.js';
 import type { Quotas } from '../sandboxes/quotas.js';
 import type { Sandboxes } from '../sandboxes/sandboxes.js';
@@ -110,6 +112,7 @@ export async function createControl(control: Control) {
     }
   });
   addHealthRoutes(app, control);
+  addPageRoutes(app, control);
   await app.register(async (uploads) => addUploadRoutes(uploads.withTypeProvider<ZodTypeProvider>(), control));
   await app.register(async (content) => addVolumeContentRoutes(content.withTypeProvider<ZodTypeProvider>(), control));
   await app.register(async (content) => addVolumeUploadRoute(content.withTypeProvider<ZodTypeProvider>(), control));
@@ -135,6 +138,7 @@ const ROUTES = [
   addEventRoutes,
   addKeyRoutes,
   addTeamRoutes,
+  addMcpRoutes,
 ];
 
 // Some clients announce JSON and send no body.

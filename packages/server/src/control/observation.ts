@@ -40,7 +40,11 @@ export function addObservationRoutes(app: Routes, { sandboxes, stated }: Control
       direction: 'forward',
     });
     return {
-      logs: entries.map(({ at, message }) => ({ timestamp: new Date(at).toISOString(), line: message })),
+      // Older clients and E2B's command parse each line.
+      logs: entries.map(({ at, level, message, fields }) => ({
+        timestamp: new Date(at).toISOString(),
+        line: JSON.stringify({ ...fields, level, logger: 'process', message }),
+      })),
       logEntries: entries.map(wireEntry),
     };
   });

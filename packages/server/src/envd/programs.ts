@@ -165,7 +165,7 @@ export class Programs {
     program.read(this.#logger(program));
     const { cmd, args, cwd, envs, baseEnv } = start;
     const env = { ...baseEnv, ...envs };
-    const options = { ...program.handlers, env, ...(cwd === undefined ? {} : { cwd }) };
+    const options = { ...program.handlers, env, limits: { outputBytes: 0 }, ...(cwd === undefined ? {} : { cwd }) };
     this.#adopt(program, await this.#runtime.spawnCommand(cmd, args, options));
     if (!start.hasStdin) await program.closeStdin();
     return program;

@@ -26,8 +26,8 @@ export const LIMITS: NonNullable<NodeRuntimeOptions['limits']> = {
   inodes: 262_144,
   processes: 1_024,
   descriptors: 1_024,
-  // The agent passes output on, and keeps none.
-  outputBytes: 0,
+  // The tools of `/mcp` return captured output. The agent passes output on, and keeps none.
+  outputBytes: 256 << 10,
 };
 
 /** The limits that clients see as the size of a sandbox. */

@@ -102,6 +102,9 @@ const aliasesOf = ({ name: own }: TemplateRecord): string[] => (own === undefine
 export const snapshotResponse = (template: TemplateRecord, tags: readonly string[]) => ({
   snapshotID: `${template.id}:${tags.includes(DEFAULT_TAG) ? DEFAULT_TAG : (tags[0] ?? DEFAULT_TAG)}`,
   names: namesOf(template),
+  // The page draws the tree of a sandbox and its snapshots.
+  ...(template.sandboxId === undefined ? {} : { sandboxID: template.sandboxId }),
+  createdAt: new Date(template.createdAt).toISOString(),
 });
 
 /** The response to a request for a template. */

@@ -2,9 +2,9 @@
 // structured content. An error has `isError`, its code and its remedy.
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { ExecResult } from '../../programs/result.js';
-import { failureJson } from '../failure.js';
-import { remedyFor } from '../remedies.js';
+import { failureJson } from '../errors/failure-json.js';
+import { remedyFor } from '../errors/remedies.js';
+import type { ExecResult } from '../index.js';
 
 type Data = Record<string, unknown>;
 

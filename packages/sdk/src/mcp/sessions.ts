@@ -2,8 +2,9 @@
 // after the idle time. A session in use is never disposed by the idle timer.
 
 import { randomUUID } from 'node:crypto';
-import { sessionLimit, sessionNotFound } from '../../errors/make.js';
-import type { NodeRuntime } from '../../index.js';
+import { sessionLimit, sessionNotFound } from '../errors/make.js';
+import type { NodeRuntime } from '../index.js';
+import type { RuntimeSource } from './options.js';
 
 /** The session of a call that names no session. The first such call creates the session. */
 export const DEFAULT_SESSION = 'default';
@@ -26,13 +27,13 @@ export interface SessionEntry {
 
 /** The sessions of one server. */
 export class Sessions {
-  readonly #create: () => Promise<NodeRuntime>;
+  readonly #source: RuntimeSource;
   readonly #maxSessions: number;
   readonly #idleMs: number;
   readonly #sessions = new Map<string, Promise<Session>>();
 
-  constructor(create: () => Promise<NodeRuntime>, { maxSessions, idleMs }: { maxSessions: number; idleMs: number }) {
-    this.#create = create;
+  constructor(source: RuntimeSource, { maxSessions, idleMs }: { maxSessions: number; idleMs: number }) {
+    this.#source = source;
     this.#maxSessions = maxSessions;
     this.#idleMs = idleMs;
   }
@@ -40,9 +41,16 @@ export class Sessions {
   /**
    * Creates a session and returns its id. @throws `ERR_SESSION_LIMIT`, as `NodeRuntime.create()`
    */
-  async create(create = this.#create, id = `session-${randomUUID().slice(0, 8)}`): Promise<string> {
-    await this.#add(id, create);
-    return id;
+  async create(): Promise<string> {
+    return this.#new(() => this.#source.create());
+  }
+
+  /**
+   * Copies a session and returns the id of the copy. @throws as `use()`, `ERR_SESSION_LIMIT`,
+   * `ERR_NOT_QUIET`
+   */
+  async clone(id: string | undefined): Promise<string> {
+    return this.use(id, (runtime) => this.#new(() => this.#source.clone?.(runtime) ?? runtime.clone()));
   }
 
   /**
@@ -51,7 +59,8 @@ export class Sessions {
    */
   async use<T>(id: string | undefined, work: (runtime: NodeRuntime) => Promise<T>): Promise<T> {
     const name = id ?? DEFAULT_SESSION;
-    const present = this.#sessions.get(name) ?? (name === DEFAULT_SESSION ? this.#add(name, this.#create) : undefined);
+    const present =
+      this.#sessions.get(name) ?? (name === DEFAULT_SESSION ? this.#add(name, () => this.#source.create()) : undefined);
     if (present === undefined) throw sessionNotFound(name);
     const session = await present;
     // The session may have been closed during the wait.
@@ -73,7 +82,22 @@ export class Sessions {
     this.#sessions.delete(id);
     const session = await present;
     clearTimeout(session.timer);
-    await session.runtime.dispose();
+    await this.#dispose(session);
+  }
+
+  /** Disposes all sessions. */
+  async closeAll(): Promise<void> {
+    await Promise.allSettled([...this.#sessions.keys()].map((id) => this.close(id)));
+  }
+
+  async #dispose({ runtime }: Session): Promise<void> {
+    await (this.#source.dispose?.(runtime) ?? runtime.dispose());
+  }
+
+  async #new(create: () => Promise<NodeRuntime>): Promise<string> {
+    const id = `session-${randomUUID().slice(0, 8)}`;
+    await this.#add(id, create);
+    return id;
   }
 
   /** Returns all sessions in the order of their creation. */

@@ -11,7 +11,6 @@ const SESSION = z
   .string()
   .optional()
   .describe(`The id of the session, by default "${DEFAULT_SESSION}", which the first call creates.`);
-const PATH = z.string().describe('An absolute path in the sandbox, such as /workspace/data.txt.');
 const SNAPSHOT = z.string().describe('The id or the name of a snapshot.');
 const TIMEOUT = z.number().int().min(1).optional().describe('Milliseconds after which the sandbox ends the program.');
 
@@ -42,11 +41,18 @@ const outputOf = (output: Shape) => z.looseObject({ ...z.object(output).partial(
 /** The defaults of the tools. */
 export interface ToolDefaults {
   timeoutMs: number;
+  /** The working directory of the sandboxes. */
+  folder: string;
 }
 
 /** Registers all tools. Returns the calls in progress. */
-export function registerTools(server: McpServer, sessions: Sessions, { timeoutMs }: ToolDefaults): ReadonlySet<Promise<unknown>> {
+export function registerTools(
+  server: McpServer,
+  sessions: Sessions,
+  { timeoutMs, folder }: ToolDefaults,
+): ReadonlySet<Promise<unknown>> {
   const pending = new Set<Promise<unknown>>();
+  const PATH = z.string().describe(`An absolute path in the sandbox, such as ${folder}/data.txt.`);
 
   function tool<Input extends Shape>(
     name: string,
@@ -139,11 +145,11 @@ export function registerTools(server: McpServer, sessions: Sessions, { timeoutMs
     'list_files',
     'Lists the entries of a folder of the sandbox with their types.',
     {
-      input: { path: z.string().optional().describe('An absolute path, by default /workspace.'), session: SESSION },
+      input: { path: z.string().optional().describe(`An absolute path, by default ${folder}.`), session: SESSION },
       output: { path: z.string(), entries: z.array(z.object({ name: z.string(), type: z.string() })) },
       readOnly: true,
     },
-    ({ path = '/workspace', session }) =>
+    ({ path = folder, session }) =>
       sessions.use(session, async (runtime) => {
         const entries = (await runtime.readDirWithTypes(path)).map(({ name, type }) => ({ name, type }));
         return result({ path, entries });
@@ -178,7 +184,7 @@ export function registerTools(server: McpServer, sessions: Sessions, { timeoutMs
     'clone_session',
     'Copies a session with its files and programs, and returns the id of the new session.',
     { input: { session: SESSION }, output: { session: z.string() } },
-    ({ session }) => sessions.use(session, async (runtime) => result({ session: await sessions.create(() => runtime.clone()) })),
+    async ({ session }) => result({ session: await sessions.clone(session) }),
   );
 
   tool(

@@ -1,7 +1,7 @@
 // The remedy for each error that the command can print, as one sentence. `docs/errors.md` has the
 // remedies for callers of the SDK.
 
-import type { CommandFacts, ErrorCode, FailureFacts, LocalFacts, RequestFacts, SnapshotFacts } from '../errors/codes.js';
+import type { CommandFacts, ErrorCode, FailureFacts, LocalFacts, RequestFacts, SnapshotFacts } from './codes.js';
 
 type Known = keyof (FailureFacts & RequestFacts & SnapshotFacts & LocalFacts & CommandFacts);
 
@@ -44,7 +44,7 @@ const REMEDIES: Readonly<Record<Known, string>> = {
   ERR_RUNTIME_PAUSED: 'Start a new session.',
   ERR_INVALID_OPTION: 'Run `coldframe help`, or the subcommand with `--help`, for the options.',
   ERR_NOT_SUPPORTED: 'Do what the message names instead.',
-  ERR_PACKAGE_NOT_FOUND: REINSTALL,
+  ERR_PACKAGE_NOT_FOUND: 'Install the package that the message names.',
   ERR_PLATFORM_PACKAGE: `Install the package again, without \`--omit=optional\`. ${DOCTOR}`,
   ERR_PROGRAM_FAILED: 'Read the output of the program.',
   ERR_CHECK_FAILED: 'Check shorter code, or allow more time.',
