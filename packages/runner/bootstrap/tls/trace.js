@@ -1,5 +1,5 @@
-// A trace of a session on stderr, in the form of OpenSSL's SSL_trace (t1_trce.c): the head of each
-// record of TLS, and the names of messages that are not encrypted. Next:
+// A trace of a session on stderr, in the form of OpenSSL's SSL_trace (t1_trce.c). The trace has the
+// head of each record of TLS, and the names of messages that are not encrypted. Next:
 // ../internal-bindings/tls_wrap.js.
 'use strict';
 

@@ -64,11 +64,13 @@ test('traces the records of sockets, and warns', () =>
   withProgram(async (runtime) => {
     const traced = await runtime.execFile('/workspace/main.cjs', { execArgv: ['--trace-tls', '--tls-max-v1.2'] });
     expect(traced.stderr).toContain('Enabling --trace-tls can expose sensitive data in the resulting log.');
-    const record = (direction: string, message: string) =>
-      new RegExp(
-        `^${direction} TLS Record\nHeader:\n  Version = TLS 1.[02] \\(0x30[13]\\)\n  Content Type = Handshake \\(22\\)\n  Length = \\d+\n(?: {4}\\w+, Length=\\d+\n)* {4}${message}, Length=\\d+$`,
+    const record = (direction: string, message: string) => {
+      const head = `^${direction} TLS Record\nHeader:\n  Version = TLS 1.[02] \\(0x30[13]\\)\n`;
+      return new RegExp(
+        `${head}  Content Type = Handshake \\(22\\)\n  Length = \\d+\n(?: {4}\\w+, Length=\\d+\n)* {4}${message}, Length=\\d+$`,
         'm',
       );
+    };
     for (const message of [
       'ClientHello',
       'ServerHello',
