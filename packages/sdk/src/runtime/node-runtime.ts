@@ -122,18 +122,16 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Returns the live processes of the runtime, children of programs included.
-   * @throws `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`, `ERR_SIDECAR_EXITED`,
-   * `ERR_SIDECAR_DISPOSED`
+   * Returns the live processes of the runtime, children included. @throws `ERR_RUNTIME_DISPOSED`,
+   * `ERR_RUNTIME_PAUSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
    */
   processes(): Promise<Types.ProcessEntry[]> {
     return this.#parts.programs.list();
   }
 
   /**
-   * Returns a further handle of a program that the app started, or of a program that has ended in
-   * the last 30 seconds. The program does not wait for readers of the handle.
-   * @throws `EPERM` (a child, a runner), `ESRCH`; otherwise as `processes()`
+   * Returns a further handle of a program, also of a program that ended in the last 30 seconds. The
+   * program does not wait for it. @throws `EPERM` (a child, a runner), `ESRCH`; as `processes()`
    */
   attach(pid: number, options: Types.AttachOptions = {}): Promise<Types.GuestProcess> {
     return this.#parts.programs.attach(pid, options);
@@ -147,10 +145,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.runners.create(options);
   }
 
-  /**
-   * Returns all live resident runners, including the runners that a snapshot restored.
-   * @throws as `processes()`
-   */
+  /** Returns all live resident runners, also of a snapshot. @throws as `processes()` */
   residentRunners(): Promise<Types.ResidentRunner[]> {
     return this.#parts.runners.list();
   }
@@ -442,9 +437,8 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Rolls the runtime back to a snapshot of its tenant. Programs in the snapshot continue from the
-   * snapshot's state, and their handles stay valid. All other programs end with `ERR_ROLLED_BACK`,
-   * and so do open connections, requests, file streams and watches of the app. Limits, permissions,
-   * bindings and mounts do not change. A failed rollback changes nothing.
+   * snapshot's state. All other programs, and open connections, streams and watches of the app, end
+   * with `ERR_ROLLED_BACK`. Limits, permissions, bindings and mounts do not change.
    * @throws `ERR_SNAPSHOT_NOT_FOUND`, `ERR_SNAPSHOT_LACKS`, `ERR_SNAPSHOT_FOREIGN`,
    * `ERR_SNAPSHOT_DAMAGED`, `ERR_RESOURCE_EXHAUSTED`, `ERR_INVALID_OPTION`; otherwise as
    * `processes()`
@@ -471,14 +465,11 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Pauses the runtime: writes its state to the sidecar's folder and frees its memory. Pending
-   * results of programs keep waiting. Open connections, requests, waits, file streams and watches
-   * end with `ERR_RUNTIME_PAUSED`. All later calls except `dispose()` fail with
-   * `ERR_RUNTIME_PAUSED`, through every handle, until `resume()`. An abort of a signal and a
-   * runner's `dispose()` take effect at the resumption. `NodeRuntime.create({ snapshot })` with the
-   * snapshot's id restores the runtime in another sidecar or after a restart of the machine. A
-   * failed pause changes nothing. A `pause()` during a `resume()` pauses the runtime again. With
-   * `whenBusy: 'freeze'`, resolves with `undefined` if the runtime was frozen in memory instead.
-   * @throws as `snapshot()`
+   * results keep waiting. Open connections, requests, waits, streams and watches end with
+   * `ERR_RUNTIME_PAUSED`. Later calls except `dispose()` fail with `ERR_RUNTIME_PAUSED` until
+   * `resume()`. `NodeRuntime.create({ snapshot })` also restores the runtime, in another sidecar. A
+   * failed pause changes nothing. With `whenBusy: 'freeze'`, resolves with `undefined` if the
+   * runtime was frozen in memory instead. @throws as `snapshot()`
    */
   pause(options?: Types.PauseOptions & { whenBusy?: 'reject' }): Promise<Types.Snapshot>;
   pause(options: Types.PauseOptions): Promise<Types.Snapshot | undefined>;
@@ -486,10 +477,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.pause.pause(options);
   }
 
-  /**
-   * Resumes the runtime after `pause()` or a pause by its idle policy. Ignores a running runtime.
-   * @throws as `rollback()`
-   */
+  /** Resumes the runtime after a pause, also by its idle policy. @throws as `rollback()` */
   resume(options?: Types.ResumeOptions): Promise<void> {
     return this.#parts.pause.resume(options);
   }
@@ -504,9 +492,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Ends the runtime and its programs. Also ends a sidecar that the runtime spawned, unless a clone
-   * still uses the sidecar. Running programs end with exit code 137 and `error.code`
-   * `ERR_RUNTIME_DISPOSED`. Further calls do nothing.
+   * Ends the runtime and its programs, with `ERR_RUNTIME_DISPOSED`. Also ends a sidecar that the
+   * runtime spawned, unless a clone still uses the sidecar. Further calls do nothing.
    */
   dispose(): Promise<void> {
     return this.#parts.dispose();
