@@ -7,7 +7,7 @@ export const REASONS = [
   {
     reason: 'needs a public host name of the server, with TLS',
     file: /host\.test|test_host/,
-    message: /ENOTFOUND|Name or service|resolve|connect/i,
+    message: /ENOTFOUND|fetch failed|Name or service|resolve|connect/i,
   },
   { reason: 'needs the program curl and the internet', file: /network\.test|test_network|internetAccess|internet_access/ },
   { reason: 'needs R or Java', name: /\b(r|java)\b/i, file: /kernels|languages|env_vars\/(r|java)|test_(r|java)\b/ },
@@ -23,8 +23,10 @@ export const REASONS = [
     message: /python3?: (command )?not found|python3?[^\n]*exit(ed with| status) (code )?127|The language .?python/i,
   },
   { reason: 'needs a pseudo terminal', file: /\/pty\/|test_pty/ },
-  { reason: 'needs the user root', name: /different user|root|as_root/i, message: /exit status 1|root/ },
+  { reason: 'needs the user root', name: /different[ _]user/i },
+  { reason: 'needs the options `-s -f` of the command `ln`', name: /symlink.*force/i },
   { reason: 'needs the command sudo', name: /bash.*scoped/i },
+  { reason: 'needs the file boot_id of /proc', name: /filesystem.only|keep_memory/i },
   { reason: 'needs the file boot_id of /proc', message: /boot_id/ },
   { reason: 'needs all events of a written file', file: /watch/ },
   { reason: 'this version does not recognize a closed connection of HTTP/1.1', file: /killed_during_run/ },
@@ -32,6 +34,9 @@ export const REASONS = [
 ];
 
 const LONGEST = 160;
+
+/** The reason of a failure whose message has no text. */
+const NO_TEXT = 'failed without a message';
 
 /** Returns the reason of a failure: a known reason, or the first line of the message. */
 export function reasonOf({ file, name, message }) {
@@ -43,6 +48,13 @@ export function reasonOf({ file, name, message }) {
 }
 
 function firstLine(message) {
-  const line = message.split('\n').find((text) => text.trim() !== '') ?? 'no message';
-  return line.replaceAll('|', '\\|').replaceAll('`', "'").replace(/\s+/g, ' ').trim().slice(0, LONGEST);
+  // Some messages begin with the place of the failure, which is a path of the machine.
+  const line = message.split('\n').find((text) => text.trim() !== '' && !/^\s*at /.test(text)) ?? NO_TEXT;
+  return line
+    .replace(/(?:\/[^\s/:]+){2,}/g, (path) => path.slice(path.lastIndexOf('/') + 1))
+    .replaceAll('|', '\\|')
+    .replaceAll('`', "'")
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, LONGEST);
 }

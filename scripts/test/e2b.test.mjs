@@ -15,7 +15,8 @@ test('the page has the state of the report', () => {
 
 test('a report in the form of JUnit has passed, failed and skipped tests', () => {
   const xml = `<testsuite><testcase classname="tests.sync.test_a" name="test_one" time="1"/>
-<testcase classname="tests.sync.test_a" name="test_two[&lt;x&gt;]" time="1"><failure message="boot_id &amp; more">long</failure></testcase>
+<testcase classname="tests.sync.test_a" name="test_two[&lt;x&gt;]" time="1">
+<failure message="boot_id &amp; more">long</failure></testcase>
 <testcase classname="tests.sync.test_a" name="test_three"><skipped message="no">x</skipped></testcase></testsuite>`;
   expect(resultsOf(xml)).toEqual([
     { file: 'tests/sync/test_a.py', name: 'test_one', status: 'passed', message: '' },
