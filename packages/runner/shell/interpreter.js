@@ -17,7 +17,7 @@ import { cannotRun, isLauncher, launched, withoutCommand } from './launchers.js'
 import { pipelineOf, textOf } from './nodes.js';
 import { runPipeline } from './pipelines.js';
 import { applet, ended, exitCodeOf, find, inBackground, place, refused, shellProcess, start, takePlace } from './processes.js';
-import { read, readsInput } from './read-builtin.js';
+import { assignsInput, decodeAssigned, read, readsInput } from './read-builtin.js';
 import { reasonOf } from './reasons.js';
 import { keptDescriptor, redirect, taken } from './redirections.js';
 import { flush, keeping, sink } from './sink.js';
@@ -218,8 +218,10 @@ prototype.runCommand = async function (name, args, quoted, stdin, noFunctions, d
         return { stdout: '', stderr: `${this.where()}${name}: ${refusal.message}\n`, exitCode: refusal.exitCode };
     }
     const run = (words, text) => runCommand.call(this, name, words, quoted, text, noFunctions, defaultPath, sourceFd, owned);
-    if (name === 'read' && !isFunction && this.openInput && readsInput(args)) return await read(state, args, run);
-    return await run(args, stdin);
+    if (isFunction || !assignsInput(name)) return await run(args, stdin);
+    const result = name === 'read' && this.openInput && readsInput(args) ? await read(state, args, run) : await run(args, stdin);
+    decodeAssigned(state, name, args);
+    return result;
   } finally {
     this.openInput = before;
   }

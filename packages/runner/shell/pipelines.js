@@ -31,7 +31,9 @@ export async function runPipeline(interpreter, node, plain) {
   const lefts = node.commands.slice(0, -1);
   const startsProcesses =
     usesJobControl() ||
-    kinds.includes('program') || mayNotEnd(interpreter, node, kinds) || lefts.some((command) => mayRunLong(interpreter, command));
+    kinds.includes('program') ||
+    mayNotEnd(interpreter, node, kinds) ||
+    lefts.some((command) => mayRunLong(interpreter, command));
   return startsProcesses ? atOnce(interpreter, node, kinds) : oneByOne(interpreter, node, plain);
 }
 

@@ -3,6 +3,7 @@
 // allow, so that the next reader receives the other bytes. Next: script-input.js.
 
 import kernel from 'coldframe:kernel';
+import { decodeBytesToUtf8 } from 'just-bash';
 import { write } from './descriptors.js';
 import { readUntil } from './script-input.js';
 
@@ -102,6 +103,23 @@ function withoutCount(args) {
   if (at < 0) return args;
   const [, letters, count] = /^-([a-zA-Z]*)n(\d*)$/.exec(args[at]);
   return [...args.slice(0, at), ...(letters === '' ? [] : [`-${letters}`]), ...args.slice(at + (count === '' ? 2 : 1))];
+}
+
+const ASSIGNING = { __proto__: null, read: 'REPLY', mapfile: 'MAPFILE', readarray: 'MAPFILE' };
+
+/** Returns whether a builtin assigns its input to variables. */
+export const assignsInput = (name) => ASSIGNING[name] !== undefined;
+
+/** Decodes the variables that a builtin has assigned. just-bash assigns bytes. */
+export function decodeAssigned(state, command, args) {
+  const array = command === 'read' ? readOptions(args).values.a : undefined;
+  const names = operandsOf(args);
+  for (const name of [...(names.length === 0 ? [ASSIGNING[command]] : names), ...(array === undefined ? [] : [array])]) {
+    const value = state.env.get(name);
+    if (value !== undefined) state.env.set(name, decodeBytesToUtf8(value));
+    const elements = state.arrays.get(name)?.elements;
+    for (const [index, element] of elements ?? []) elements.set(index, decodeBytesToUtf8(element));
+  }
 }
 
 const ICANON = 0o2;

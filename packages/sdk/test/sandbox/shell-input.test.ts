@@ -3,32 +3,38 @@
 // test the language.
 
 import { describe, expect, test } from 'vitest';
-import type { NodeRuntime } from '../../src/index.js';
+import type { GuestProcess, NodeRuntime } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 
-type Shell = Awaited<ReturnType<NodeRuntime['spawnCommand']>>;
+/** The output of a stream so far, and a test of the reader that waits. */
+class Stream {
+  #output = '';
+  #check = () => {};
 
-/** Returns a function that resolves when the output of a stream contains `text`. */
-function reader(stream: AsyncIterable<Uint8Array>) {
-  const pieces = stream[Symbol.asyncIterator]();
-  let output = '';
-  return async (text: string) => {
-    while (!output.includes(text)) {
-      const piece = await pieces.next();
-      if (piece.done === true) break;
-      output += Buffer.from(piece.value).toString();
-    }
-    const at = output.indexOf(text);
-    if (at < 0) throw new Error(`no ${JSON.stringify(text)} in ${JSON.stringify(output)}`);
-    const before = output.slice(0, at + text.length);
-    output = output.slice(at + text.length);
-    return before;
+  readonly push = (piece: Uint8Array) => {
+    this.#output += Buffer.from(piece).toString();
+    this.#check();
   };
+
+  /** Resolves with the output up to and including `text`. */
+  readonly read = (text: string) =>
+    new Promise<string>((resolve) => {
+      this.#check = () => {
+        const at = this.#output.indexOf(text);
+        if (at < 0) return;
+        this.#check = () => {};
+        resolve(this.#output.slice(0, at + text.length));
+        this.#output = this.#output.slice(at + text.length);
+      };
+      this.#check();
+    });
 }
 
 const start = async (runtime: NodeRuntime, name: string, args: string[] = []) => {
-  const shell: Shell = await runtime.spawnCommand(name, args, { timeout: 30_000 });
-  return { shell, output: reader(shell.stdout), errors: reader(shell.stderr) };
+  const [output, errors] = [new Stream(), new Stream()];
+  const options = { timeout: 30_000, onStdout: output.push, onStderr: errors.push };
+  const shell: GuestProcess = await runtime.spawnCommand(name, args, options);
+  return { shell, output: output.read, errors: errors.read };
 };
 
 describe.each(MODES)('$name', (mode) => {
