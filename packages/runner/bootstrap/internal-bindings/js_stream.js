@@ -9,6 +9,10 @@ class JSStream extends StreamBase {
   constructor() {
     super('JSSTREAM', false);
   }
+  /** Whether a stream of the program is below, which a close of this stream destroys. */
+  get isOfProgram() {
+    return true;
+  }
   startReading() {
     return this.#ask('onreadstart');
   }

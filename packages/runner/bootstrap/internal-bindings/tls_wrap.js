@@ -16,9 +16,9 @@ const { tlsUnavailableError } = require('../errors/unavailable.js');
 const { ERRNO } = require('../net/calls.js');
 const { StreamBase } = require('../net/stream-base.js');
 const { Below } = require('../tls/below.js');
-const { legacyOf, peerOf } = require('../tls/certificate.js');
 const { CloseGuard } = require('../tls/close-guard.js');
-const { errorOf, verificationError } = require('../tls/errors.js');
+const { errorOf } = require('../tls/errors.js');
+const { addFacts } = require('../tls/facts.js');
 const { addMissingMethods } = require('../tls/missing-methods.js');
 const { PlainQueue } = require('../tls/plain-queue.js');
 const { PlainWrites } = require('../tls/plain-writes.js');
@@ -50,14 +50,12 @@ class TLSWrap extends StreamBase {
   #plain = new PlainQueue(this);
   #hasEnded = false;
   #endDelivered = false;
-  #owesEvent = false;
+  #owed = { end: false, drained: false };
   #isHeld = false;
   #guard;
   // Whether the program closes this socket, and not only the stream below.
   #closesItself = false;
   #ticket;
-  #own;
-  #peer;
 
   constructor(stream, context, isServer, hasActiveWrite) {
     super('TLSWRAP', false);
@@ -120,27 +118,35 @@ class TLSWrap extends StreamBase {
   }
   #beginClose() {
     this.#closesItself = this[context.symbols.owner_symbol]?.destroyed !== false;
+    // This call also destroys the program's stream, which cannot be delayed: Node's library takes the
+    // handle of that stream from its owner during the call.
+    if (this.#stream.isOfProgram) this.#session?.settle(() => this.#isSettled);
     if (this.#closesItself && this.#isSettled) this.#below.close();
     // Node's library then waits for the close of the stream, and not for the stream's owner.
     this._parentWrap = undefined;
     this.#stopBelow();
+  }
+  // Whether the program receives nothing more. The session may still have bytes to send.
+  get #isClosed() {
+    return this.#destroyed || this.#closesItself;
   }
   // Whether a close of the stream below loses no bytes. The peer's bytes do not matter if the
   // program has closed this socket.
   get #isSettled() {
     if (this.#destroyed || this.#failed !== 0 || this.#session === undefined) return true;
     if (this.#writes.isEncrypting || this.#shutdownSent === true) return false;
-    return this.#closesItself || (!this.#session.isDecrypting && !this.#owesEvent);
+    return this.#closesItself || (!this.#session.isDecrypting && !this.#owed.end);
   }
-  // The session owes an event that no stream waits for.
-  #hold(on) {
-    this.#owesEvent = on;
+  // Notes whether the session owes the event `name`, which no stream waits for.
+  #owe(name, on) {
+    this.#owed[name] = on;
     this.#keepAlive();
   }
   // Keeps the event loop alive while an event is owed or bytes of the program are being written. As
   // in Node, writes that wait for the handshake do not keep the loop alive.
   #keepAlive() {
-    const on = !this.#destroyed && (this.#owesEvent || (!this.#writes.isEmpty && this.#facts !== undefined));
+    const owes = this.#owed.end || this.#owed.drained;
+    const on = !this.#destroyed && (owes || (!this.#writes.isEmpty && this.#facts !== undefined));
     if (this.#isHeld === on) return;
     this.#isHeld = on;
     native.loop.keepAlive[0] += on ? 1 : -1;
@@ -158,14 +164,14 @@ class TLSWrap extends StreamBase {
       this.#begin();
       this.#session?.encrypted(view.slice(0, count));
       if (this.#session?.isDrained === false) {
-        this.#hold(true);
+        this.#owe('drained', true);
         this.#stream.stopReading();
       }
       return;
     }
     if (count === ERRNO.EOF && this.#session?.isDecrypting === true && !this.#hasEnded) {
       // Plain bytes before the end are still in the session.
-      this.#hold(true);
+      this.#owe('end', true);
       this.#session.encryptedEnd();
       return;
     }
@@ -184,7 +190,7 @@ class TLSWrap extends StreamBase {
     this.#onEncrypted(buffer.length, new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length));
   }
   #onDrained() {
-    this.#hold(false);
+    this.#owe('drained', false);
     if (this.#plain.isReading && !this.#destroyed) this.#stream.startReading();
     this.#encrypt();
   }
@@ -258,20 +264,20 @@ class TLSWrap extends StreamBase {
 
   // The session has plain bytes for the program.
   #toProgram(view) {
-    if (!this.#destroyed) this.#plain.receive(view, this.#session);
+    if (!this.#isClosed) this.#plain.receive(view, this.#session);
   }
   #deliverWaiting() {
     this.#plain.deliverWaiting(this.#session);
     if (this.#plain.isReading) this.#deliverEnd();
   }
   #end() {
-    this.#hold(false);
+    this.#owe('end', false);
     this.#hasEnded = true;
     this.#deliverEnd();
     this.#guard.check();
   }
   #deliverEnd() {
-    if (!this.#hasEnded || this.#endDelivered || !this.#plain.isEmpty || this.#destroyed) return;
+    if (!this.#hasEnded || this.#endDelivered || !this.#plain.isEmpty || this.#isClosed) return;
     if (!this.#plain.isReading && this.#facts !== undefined) return;
     this.#endDelivered = true;
     this.emitRead(ERRNO.EOF, undefined);
@@ -305,11 +311,12 @@ class TLSWrap extends StreamBase {
   }
   // The session or the stream below has failed.
   #fail(errno) {
-    this.#hold(false);
+    this.#owed = { end: false, drained: false };
+    this.#keepAlive();
     if (this.#destroyed || this.#endDelivered) return;
     this.#failed = errno;
     this.#endDelivered = true;
-    this.emitRead(errno, undefined);
+    if (!this.#isClosed) this.emitRead(errno, undefined);
     this.#guard.check();
   }
   #onEvent(event) {
@@ -321,19 +328,19 @@ class TLSWrap extends StreamBase {
         this.#facts = event;
         this.#keepAlive();
         if (this.#isServer && !this.#requests.pauses && !this.#requests.alpn) this.#reportStart();
-        this.makeCallback(this.onhandshakedone);
+        this.#report(this.onhandshakedone);
         this.#encrypt();
         break;
       case 'session':
         this.#ticket = event.session;
-        if (this.#requests.sessions || !this.#isServer) this.makeCallback(this.onnewsession, Buffer.alloc(0), this.getSession());
+        if (this.#requests.sessions || !this.#isServer) this.#report(this.onnewsession, Buffer.alloc(0), this.getSession());
         break;
       case 'keylog':
-        this.makeCallback(this.onkeylog, Buffer.from(event.line));
+        this.#report(this.onkeylog, Buffer.from(event.line));
         break;
       case 'error':
         this.#failed = ERRNO.EPROTO;
-        if (event.session !== true) this.makeCallback(this.onerror, errorOf(event));
+        if (event.session !== true) this.#report(this.onerror, errorOf(event));
         this.#guard.check();
         break;
       case 'ended':
@@ -344,11 +351,15 @@ class TLSWrap extends StreamBase {
   }
   #reportStart() {
     const now = Math.round(performance.now());
-    if (typeof this.onhandshakestart === 'function') this.makeCallback(this.onhandshakestart, now);
+    if (typeof this.onhandshakestart === 'function') this.#report(this.onhandshakestart, now);
+  }
+  #report(callback, ...args) {
+    if (!this.#isClosed) this.makeCallback(callback, ...args);
   }
   // A server has the client's first message, and waits for the choices of the program.
   #onHello(event) {
     this.#hello = event;
+    if (this.#isClosed) return;
     if (event.serverName !== null) (this[context.symbols.owner_symbol] ?? {}).servername = event.serverName;
     if (!this.#requests.pauses && !this.#requests.alpn) return;
     this.#reportStart();
@@ -358,7 +369,7 @@ class TLSWrap extends StreamBase {
     } else this.certCbDone();
   }
   certCbDone() {
-    if (this.#destroyed || this.#session === undefined) return;
+    if (this.#isClosed || this.#session === undefined) return;
     const choices = {};
     if (this.#requests.alpn && this.#hello.alpn !== null && !isWrongContext(this.sni_context)) {
       const offered = this.#hello.alpn;
@@ -380,7 +391,7 @@ class TLSWrap extends StreamBase {
   destroySSL() {
     if (this.#destroyed) return;
     this.#destroyed = true;
-    this.#hold(false);
+    this.#keepAlive();
     this.#session?.close();
     this.#below.close();
     this.#plain.clear();
@@ -401,9 +412,6 @@ class TLSWrap extends StreamBase {
   }
   setALPNProtocols(wire) {
     this.#options.alpn = namesOf(wire);
-  }
-  getALPNNegotiatedProtocol() {
-    return this.#facts?.alpn ?? false;
   }
   setVerifyMode(request, refuses) {
     this.#requests.verify = request;
@@ -433,34 +441,8 @@ class TLSWrap extends StreamBase {
   exportKeyingMaterial(length, label, context) {
     return exportedMaterial(this.#session, length, label, context);
   }
-  isSessionReused() {
-    return this.#facts?.reused ?? false;
-  }
   getTLSTicket() {
     return this.#ticket === undefined ? undefined : this.getSession();
-  }
-  getProtocol() {
-    return this.#facts?.protocol ?? null;
-  }
-  getCipher() {
-    if (this.#facts === undefined) return undefined;
-    return { name: this.#facts.cipher, standardName: this.#facts.standardName, version: this.#facts.protocol };
-  }
-  getEphemeralKeyInfo() {
-    if (this.#isServer) return null;
-    const [name, size] = this.#facts?.group ?? [];
-    return name === undefined ? {} : { type: 'ECDH', name, size };
-  }
-  getSharedSigalgs() {
-    return this.#facts?.sigalgs ?? [];
-  }
-  verifyError() {
-    const code = this.#facts?.verified;
-    return code === undefined || code === null ? null : verificationError(code);
-  }
-  #peerCertificate() {
-    this.#peer ??= peerOf(this.#facts);
-    return this.#peer;
   }
   setMaxSendFragment(size) {
     if (!isFragmentSize(size)) return 0;
@@ -471,27 +453,15 @@ class TLSWrap extends StreamBase {
   get writeQueueSize() {
     return this.#destroyed ? 0 : this.#below.waiting + this.#writes.encryptingBytes;
   }
-  getPeerCertificate(abbreviated) {
-    const certificate = this.#peerCertificate();
-    return certificate === undefined ? undefined : legacyOf(certificate, abbreviated === true || abbreviated === 1);
-  }
-  getPeerX509Certificate() {
-    return this.#peerCertificate();
-  }
-  #ownCertificate() {
-    const context = this.sni_context ?? this.#context;
-    this.#own ??= context.state.identities[0]?.certificate;
-    return this.#own;
-  }
-  getCertificate() {
-    return this.#ownCertificate()?.toLegacy();
-  }
-  getX509Certificate() {
-    return this.#ownCertificate();
+  static {
+    addFacts(this.prototype, (wrap) => ({
+      facts: wrap.#facts,
+      isServer: wrap.#isServer,
+      own: (wrap.sni_context ?? wrap.#context).state?.identities[0]?.certificate,
+    }));
+    addMissingMethods(this.prototype);
   }
 }
-
-addMissingMethods(TLSWrap.prototype);
 
 module.exports = function tlsWrap(binding) {
   binding.TLSWrap = TLSWrap;

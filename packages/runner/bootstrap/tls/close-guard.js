@@ -18,11 +18,15 @@ class CloseGuard {
     this.#close = stream.close;
     this.#isSettled = isSettled;
     stream.close = (callback) => {
-      began();
-      if (typeof callback === 'function') this.#callbacks.push(callback);
-      if (this.#state === 'open') this.#state = 'waiting';
-      this.check();
-      if (this.#state === 'closed') this.#closed();
+      try {
+        began();
+      } finally {
+        // A callback of the program may have thrown.
+        if (typeof callback === 'function') this.#callbacks.push(callback);
+        if (this.#state === 'open') this.#state = 'waiting';
+        this.check();
+        if (this.#state === 'closed') this.#closed();
+      }
     };
   }
   // Closes the stream if a close waits and the session is settled.

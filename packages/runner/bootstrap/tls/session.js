@@ -38,6 +38,7 @@ const COPIED = 4 << 10;
 const { utf8 } = native.encodings;
 const NONE = -1;
 const FOREVER = -1;
+const NOTHING = new Uint8Array(0);
 let scratch;
 
 class Session {
@@ -58,6 +59,8 @@ class Session {
   #headLength = 0;
   #left = 0;
   #parts = [];
+  // Bytes of the session that wait because a callback has thrown.
+  #rest = NOTHING;
   // While a request waits for its reply, other records wait here.
   #isAsking = false;
   #reply;
@@ -139,24 +142,36 @@ class Session {
     this.#isAsking = true;
     this.#reply = undefined;
     this.#sendJson(ASK, request);
-    while (this.#reply === undefined && this.#socket !== NONE) {
+    this.#suspend(() => this.#reply !== undefined);
+    this.#isAsking = false;
+    native.enqueueTask(() => this.#catchUp());
+    return this.#reply;
+  }
+  // Suspends the process until `isDone()` is true or the session has ended. The owner receives the
+  // records that arrive. Only the edge may decide when `isDone()` is true, and never the peer.
+  settle(isDone) {
+    this.#catchUp();
+    this.#suspend(isDone);
+  }
+  #suspend(isDone) {
+    while (!isDone() && this.#socket !== NONE) {
       const mask = IN | (this.isDrained ? 0 : OUT);
       sys(PROCESSES.watch, new Uint32Array([this.#socket, mask]));
       sysWait(PROCESSES.waitForWatched, FOREVER);
       this.#write();
       this.#read();
     }
-    this.#isAsking = false;
-    native.enqueueTask(() => this.#catchUp());
-    return this.#reply;
   }
   #catchUp() {
     while (this.#deferred.length > 0 && !this.#isAsking) {
       const call = this.#deferred[0];
+      let isDone = false;
       try {
         call();
+        isDone = true;
       } finally {
         this.#deferred.shift();
+        if (!isDone) native.enqueueTask(() => this.#catchUp());
       }
     }
   }
@@ -176,6 +191,7 @@ class Session {
     this.#socket = NONE;
     this.#queue = [];
     this.#parts = [];
+    this.#rest = NOTHING;
   }
 
   #sendJson(kind, value) {
@@ -225,6 +241,7 @@ class Session {
 
   #read() {
     scratch ??= new Uint8Array(READ_SIZE);
+    if (this.#rest.length > 0) this.#take(this.#rest);
     if (this.#socket === NONE) return;
     const target = scratch;
     const count = sys(NUMBERS.read, this.#socket, target);
@@ -239,29 +256,40 @@ class Session {
     this.#input.start(this.#socket);
     if (count > 0) this.#take(target.slice(0, count));
   }
-  // Handles bytes of the session.
+  // Handles bytes of the session. If a callback throws, the bytes behind its record wait for a task.
   #take(bytes) {
-    let rest = bytes;
-    while (rest.length > 0 && this.#socket !== NONE) {
-      if (this.#headLength < HEAD_SIZE) {
-        const piece = rest.subarray(0, HEAD_SIZE - this.#headLength);
-        this.#head.set(piece, this.#headLength);
-        this.#headLength += piece.length;
-        rest = rest.subarray(piece.length);
-        if (this.#headLength < HEAD_SIZE) return;
-        this.#left = this.#head[1] | (this.#head[2] << 8) | (this.#head[3] << 16);
-        if (this.#left > MAX_PAYLOAD) {
-          this.close();
-          this.#tell(() => this.#owner.failed(ERRNO.EPROTO));
-          return;
-        }
-      }
-      const piece = rest.subarray(0, this.#left);
-      rest = rest.subarray(piece.length);
-      this.#left -= piece.length;
-      if (this.#left === 0) this.#headLength = 0;
-      this.#payload(this.#head[0], piece);
+    this.#rest = bytes;
+    let isDone = false;
+    try {
+      while (this.#rest.length > 0 && this.#socket !== NONE) this.#takePiece();
+      isDone = true;
+    } finally {
+      if (!isDone) native.enqueueTask(() => this.#take(this.#rest));
     }
+  }
+  #takePiece() {
+    if (this.#headLength < HEAD_SIZE) {
+      const part = this.#next(HEAD_SIZE - this.#headLength);
+      this.#head.set(part, this.#headLength);
+      this.#headLength += part.length;
+      if (this.#headLength < HEAD_SIZE) return;
+      this.#left = this.#head[1] | (this.#head[2] << 8) | (this.#head[3] << 16);
+      if (this.#left > MAX_PAYLOAD) {
+        this.close();
+        this.#tell(() => this.#owner.failed(ERRNO.EPROTO));
+        return;
+      }
+    }
+    const piece = this.#next(this.#left);
+    this.#left -= piece.length;
+    if (this.#left === 0) this.#headLength = 0;
+    this.#payload(this.#head[0], piece);
+  }
+  // Takes at most `count` of the bytes that wait.
+  #next(count) {
+    const piece = this.#rest.subarray(0, count);
+    this.#rest = this.#rest.subarray(piece.length);
+    return piece;
   }
   // Handles a part of a payload, the last part if `#left` is 0.
   #payload(kind, piece) {

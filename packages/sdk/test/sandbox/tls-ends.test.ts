@@ -56,6 +56,92 @@ inside(
   ['all true true'],
 );
 
+// The bytes and the end of a stream arrive in every order, which the program decides. In Node, each
+// order prints the same line.
+inside(
+  'receives the bytes and destroys the stream below in every order of bytes and end',
+  `
+    import { Duplex } from 'node:stream'; import { setImmediate } from 'node:timers/promises';
+    const turns = async (count) => { for (let i = 0; i < count; i++) await setImmediate(); };
+    const orders = {
+      'bytes alone': (below, bytes) => below.push(bytes),
+      'end at once': (below, bytes) => { below.push(bytes); below.push(null); },
+      'end in the next turn': async (below, bytes) => { below.push(bytes); await turns(1); below.push(null); },
+      'end after some turns': async (below, bytes) => { below.push(bytes); await turns(20); below.push(null); },
+      'close at once': (below, bytes) => { below.push(bytes); below.destroy(); },
+      'end and close at once': (below, bytes) => { below.push(bytes); below.push(null); below.destroy(); },
+      'close in the next turn': async (below, bytes) => { below.push(bytes); await turns(1); below.destroy(); },
+      'a byte in each turn': async (below, bytes) => {
+        for (const byte of bytes) { below.push(Buffer.from([byte])); await turns(1); }
+        below.push(null);
+      },
+    };
+    for (const maxVersion of ['TLSv1.2', 'TLSv1.3']) {
+      for (const [name, deliver] of Object.entries(orders)) {
+        let answer;
+        const { server, port } = await listen({ maxVersion }, (socket) => { answer = () => socket.end('all'); });
+        const raw = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+        let held;
+        const below = new Duplex({
+          allowHalfOpen: false,
+          read() {},
+          write(chunk, encoding, done) { raw.write(chunk, done); },
+          final(done) { raw.end(done); },
+          destroy(error, done) { raw.end(); done(error); },
+        });
+        raw.on('data', (chunk) => (held === undefined ? below.push(chunk) : held.push(chunk)));
+        const above = tls.connect({ socket: below, ca, servername: 'localhost' });
+        await Promise.all([once(above, 'secureConnect'), once(server, 'secureConnection')]);
+        await turns(5);
+        held = [];
+        answer();
+        await once(raw, 'end');
+        const text = textOf(above);
+        deliver(below, Buffer.concat(held));
+        const line = [await text, above.destroyed, below.destroyed].join(' ');
+        if (line !== 'all true true') console.log(maxVersion, name, line);
+        server.close();
+      }
+    }
+    console.log('done');`,
+  ['done'],
+);
+
+inside(
+  'destroys the stream below at once, after the bytes that were written before',
+  `
+    import { Duplex } from 'node:stream';
+    const { server, port } = await listen({}, async (socket) => { console.log(await textOf(socket)); server.close(); });
+    const raw = net.connect(port, '127.0.0.1');
+    const below = new Duplex({
+      read() {},
+      write(chunk, encoding, done) { raw.write(chunk, done); },
+      destroy(error, done) { raw.end(); done(error); },
+    });
+    raw.on('data', (chunk) => below.push(chunk));
+    const above = tls.connect({ socket: below, ca, servername: 'localhost' });
+    await once(above, 'secureConnect');
+    await new Promise(setImmediate);
+    above.write('last', () => console.log('written'));
+    above.destroy();
+    console.log(above.destroyed, below.destroyed);`,
+  ['true true', 'written', 'last'],
+);
+
+inside(
+  'delivers the bytes behind bytes whose callback throws',
+  `
+    process.on('uncaughtException', ({ message }) => console.log('thrown', message));
+    const { server, port } = await listen({}, (socket) => {
+      socket.setMaxSendFragment(512);
+      socket.end(Buffer.alloc(1_500));
+    });
+    const socket = tls.connect({ port, ca, servername: 'localhost', maxVersion: 'TLSv1.2' });
+    socket.on('data', (chunk) => { throw new Error(chunk.length); });
+    socket.on('close', () => { console.log('close'); server.close(); });`,
+  ['thrown 512', 'thrown 512', 'thrown 476', 'close'],
+);
+
 inside(
   'reports an end before the handshake of a stream that closes itself',
   `

@@ -301,7 +301,7 @@ fn a_flood_of_refused_connections_waits_for_its_reports() {
     let echo = Counting::echo();
     let mut sidecar = limited(Limits { connects_per_second: 0, connects_burst: 0, ..wide() });
     sidecar.set(2, loopback());
-    // The burst, the failures that wait for seconds, and those for which no place is free.
+    // The burst, the failures that wait for seconds, and the failures for which no place is free.
     let count = FAILURES_BURST + u32::try_from(MAX_REFUSED).unwrap() + 100;
     (1..=count).for_each(|flow| sidecar.send(flow, &ToEdge::Connect { runtime: 1, peer: echo.address }));
     assert_eq!(sidecar.connect_of(2, count + 1, echo.address), Ok(()), "another runtime does not wait");

@@ -251,6 +251,7 @@ impl Embedded {
             limits: None,
             stream: None,
             live: None,
+            terminal: None,
         };
         self.run_program(env, id, ProcessRequest::ProcessStart(start))
     }

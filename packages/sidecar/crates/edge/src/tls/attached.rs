@@ -25,7 +25,9 @@
 //!
 //! Afterwards the connection's flow has no bytes in either direction. It keeps the admission, the
 //! counts and the limits of the connection, and its end ends the session. A close of the session
-//! writes the remaining bytes first. Next: `filtered.rs`.
+//! writes the remaining bytes first. Then the session reads until the peer ends the connection, for
+//! a bounded time. Linux drops unacknowledged bytes if a peer sends bytes to a closed socket, and a
+//! server of TLS 1.3 sends tickets after the handshake. Next: `filtered.rs`.
 
 use super::filtered::Filtered;
 use super::flow::{Inner, OUT_WAITS, TlsFlow};
@@ -44,12 +46,15 @@ use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
 /// The most bytes of one turn from the socket.
 const MAX_READ: usize = 64 << 10;
+/// The time that a peer has to end the connection after the last bytes of a closed session.
+const LINGER_TIME: Duration = Duration::from_secs(2);
 
 /// The stream of encrypted bytes.
 pub enum Socket {
@@ -90,6 +95,10 @@ pub struct Connection {
     /// The peer sends no further bytes.
     pub(super) peer_ended: bool,
     closing: Option<Pin<Box<Sleep>>>,
+    /// The end of the time of the peer, after the last bytes of a closed session.
+    lingering: Option<Pin<Box<Sleep>>>,
+    /// The number of bytes that were read after the last bytes of a closed session.
+    discarded: usize,
     /// The end of the time of a client's handshake. `None` before and after the handshake.
     handshake: Option<Pin<Box<Sleep>>>,
     /// The session is a server.
@@ -114,6 +123,8 @@ impl Connection {
             fin_sent: false,
             peer_ended: false,
             closing: None,
+            lingering: None,
+            discarded: 0,
             handshake: None,
             is_server: false,
             paces: [None, None],
@@ -181,6 +192,16 @@ impl Connection {
             }
         }
         Ok(())
+    }
+
+    /// Sends the end of a closed session's bytes, and waits for the end of the peer.
+    fn linger(&mut self, cx: &mut Context<'_>) -> Result<(), Stop> {
+        self.is_last = true;
+        self.write(cx)?;
+        let timer = self.lingering.get_or_insert_with(|| Box::pin(sleep(LINGER_TIME)));
+        let is_over = timer.as_mut().poll(cx).is_ready();
+        let has_ended = self.socket.is_none() || (self.peer_ended && self.fin_sent);
+        if has_ended || is_over || self.discarded > MAX_READ { Err(Stop::Closed) } else { Ok(()) }
     }
 
     /// Returns how many of `most` bytes the rate of the runtime allows to read now.
@@ -345,6 +366,9 @@ impl TlsFlow {
             connection.peer_ended = bytes.is_empty();
             if discards {
                 // A close with unread bytes would be a reset, and lose bytes for the peer.
+                if connection.lingering.is_some() {
+                    connection.discarded += bytes.len();
+                }
                 continue;
             }
             let mut out = connection.output();
@@ -369,7 +393,7 @@ impl TlsFlow {
         }
         let is_idle = inner.input.is_empty() || inner.engine.has_failed();
         if is_idle && connection.to_peer.is_empty() && !has_filter {
-            return Err(Stop::Closed);
+            return connection.linger(cx);
         }
         let timer = connection.closing.get_or_insert_with(|| Box::pin(sleep(FLUSH_TIME)));
         if timer.as_mut().poll(cx).is_ready() { Err(Stop::Idle) } else { Ok(()) }
