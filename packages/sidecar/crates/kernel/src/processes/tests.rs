@@ -48,7 +48,7 @@ fn a_kept_session_ends_only_if_the_embedder_ends_its_root_process() {
         table.keep_session(root);
         let ended = table.exited(root, DONE, by_caller).ended;
         assert_eq!(ended, if by_caller { vec![child, detached] } else { Vec::new() });
-        assert_eq!((table.parent(child), table.enter_child(child, false).is_ok()), (Pid::INIT, !by_caller));
+        assert_eq!((table.parent(child), table.enter_child(child, Placement::OfParent).is_ok()), (Pid::INIT, !by_caller));
     }
 }
 

@@ -5,7 +5,7 @@ use super::attributes::{
     Attributes, ECHO, ECHOCTL, ECHONL, ICANON, ICRNL, IEXTEN, IGNCR, INLCR, ISIG, ISTRIP, IUCLC, IXANY, IXON, NOFLSH, VEOF, VEOL,
     VEOL2, VERASE, VINTR, VKILL, VLNEXT, VQUIT, VREPRINT, VSTART, VSTOP, VSUSP, VWERASE,
 };
-use super::output::Output;
+use super::output::{BeforeEcho, Output, to_lower};
 use super::{ECHO_BYTES, INPUT_BYTES, KeyboardSignal, OUTPUT_BYTES};
 use crate::usage::trim;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,15 @@ use std::collections::VecDeque;
 /// The most bytes of the keyboard that one call receives. The erasure of a tab walks over the
 /// edited line, so a call with more bytes would take too long.
 const WRITE_BYTES: usize = 1_024;
+
+/// One write of the keyboard. Linux sends the echo at the end of the write, or when the output
+/// starts.
+struct KeyboardWrite {
+    /// The output before the echo that a signal drops.
+    before: BeforeEcho,
+    /// The output that a stop does not hold.
+    sent: BeforeEcho,
+}
 
 /// A queue of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,8 +55,9 @@ pub(crate) struct Discipline {
     pub(super) output: Output,
     /// Whether the next byte has no special meaning.
     is_literal: bool,
-    /// Whether the output waits for the start character.
-    is_stopped: bool,
+    /// The output that the master may read while the output is stopped. The held echo follows this
+    /// output. `None` if the output is not stopped.
+    shown: Option<BeforeEcho>,
     /// Whether the echo prints erased characters (`ECHOPRT`).
     pub(super) prints_erased: bool,
 }
@@ -68,8 +78,9 @@ impl Discipline {
         let ends = self.lines.iter().filter(|line| **line == 0).count();
         let is_counted = complete == self.complete && ends == self.ends && complete <= self.input.len();
         let is_bounded =
-            self.input.len().saturating_add(ends) <= INPUT_BYTES && self.output.bytes.len() <= OUTPUT_BYTES + ECHO_BYTES;
-        is_counted && is_bounded && (self.attributes.is_canonical() || self.lines.is_empty())
+            self.input.len().saturating_add(ends) <= INPUT_BYTES + 1 && self.output.bytes.len() <= OUTPUT_BYTES + ECHO_BYTES;
+        let is_shown = self.shown.is_none_or(|shown| shown.len <= self.output.bytes.len());
+        is_counted && is_bounded && is_shown && (self.attributes.is_canonical() || self.lines.is_empty())
     }
 
     /// Returns the index of the first byte of the edited line.
@@ -106,7 +117,7 @@ impl Discipline {
             }
         }
         if !attributes.has_input(IXON) {
-            self.is_stopped = false;
+            self.shown = None;
         }
     }
 
@@ -119,43 +130,50 @@ impl Discipline {
                 self.prints_erased = false;
                 self.is_literal = false;
             }
-            Queue::Output => self.output.bytes = VecDeque::new(),
+            Queue::Output => {
+                self.output.bytes = VecDeque::new();
+                if let Some(shown) = &mut self.shown {
+                    shown.len = 0;
+                }
+            }
         }
     }
 
     /// Receives a byte of the keyboard. Returns the signal that the byte causes.
-    fn receive(&mut self, byte: u8) -> Option<KeyboardSignal> {
+    fn receive(&mut self, byte: u8, write: &mut KeyboardWrite) -> Option<KeyboardSignal> {
         let attributes = self.attributes;
         let mut byte = byte;
         if attributes.has_input(ISTRIP) {
             byte &= 0x7f;
         }
         if attributes.has_input(IUCLC) && attributes.has_local(IEXTEN) {
-            byte = byte.to_ascii_lowercase();
+            byte = to_lower(byte);
         }
         if std::mem::take(&mut self.is_literal) {
-            self.resume_by_any();
+            self.start_by_any(write);
             self.take_plain(byte, false);
             return None;
         }
         if attributes.has_input(IXON) {
             if attributes.is(byte, VSTART) {
-                self.is_stopped = false;
+                self.start(write);
                 return None;
             }
             if attributes.is(byte, VSTOP) {
-                self.is_stopped = true;
+                self.shown = self.shown.or(Some(write.sent));
                 return None;
             }
         }
         if attributes.has_local(ISIG) {
             let signals = [(VINTR, KeyboardSignal::Interrupt), (VQUIT, KeyboardSignal::Quit), (VSUSP, KeyboardSignal::Suspend)];
             if let Some((_, signal)) = signals.into_iter().find(|(index, _)| attributes.is(byte, *index)) {
-                self.interrupt(byte);
+                self.interrupt(byte, write.before);
                 return Some(signal);
             }
         }
-        self.resume_by_any();
+        self.start_by_any(write);
+        // In raw mode, only a line feed that was a carriage return is echoed as a line feed.
+        let is_return = byte == b'\r';
         match byte {
             b'\r' if attributes.has_input(IGNCR) => return None,
             b'\r' if attributes.has_input(ICRNL) => byte = b'\n',
@@ -163,26 +181,34 @@ impl Discipline {
             _ => {}
         }
         if !(attributes.has_local(ICANON) && self.take_canonical(byte)) {
-            self.take_plain(byte, true);
+            self.take_plain(byte, is_return);
         }
         None
     }
 
-    fn resume_by_any(&mut self) {
-        if self.attributes.has_input(IXON) && self.attributes.has_input(IXANY) {
-            self.is_stopped = false;
+    /// Starts the stopped output. The held echo counts as echo of the present write.
+    fn start(&mut self, write: &mut KeyboardWrite) {
+        if let Some(shown) = self.shown.take() {
+            write.before = shown;
+        }
+        write.sent = self.output.before_echo();
+    }
+
+    fn start_by_any(&mut self, write: &mut KeyboardWrite) {
+        if self.shown.is_some() && self.attributes.has_input(IXON) && self.attributes.has_input(IXANY) {
+            self.start(write);
         }
     }
 
-    /// Drops both queues and echoes the character of a signal.
-    fn interrupt(&mut self, byte: u8) {
+    /// Drops the input and the echo of the present write, and echoes the character of a signal.
+    fn interrupt(&mut self, byte: u8, before: BeforeEcho) {
         let attributes = self.attributes;
         if !attributes.has_local(NOFLSH) {
             self.flush(Queue::Input);
-            self.flush(Queue::Output);
+            self.output.drop_echo(self.shown.unwrap_or(before));
         }
         if attributes.has_input(IXON) {
-            self.is_stopped = false;
+            self.shown = None;
         }
         if attributes.has_local(ECHO) {
             self.output.echo(&attributes, byte);
@@ -218,7 +244,7 @@ impl Discipline {
             if echoes || attributes.has_local(ECHONL) {
                 self.output.echo_raw(&attributes, b'\n');
             }
-            self.put(byte);
+            self.put_end(byte);
             self.end_line();
         } else if attributes.is(byte, VEOF) {
             self.end_line();
@@ -227,7 +253,7 @@ impl Discipline {
                 self.begin_line();
                 self.output.echo(&attributes, byte);
             }
-            self.put(byte);
+            self.put_end(byte);
             self.end_line();
         } else {
             return false;
@@ -257,16 +283,18 @@ impl Discipline {
         }
     }
 
-    /// Stores a byte of the line. If the queue is full, the byte replaces the last byte of the
-    /// edited line, so that a line end is always accepted.
+    /// Stores a byte of the line. In a full queue the byte is dropped.
     fn put(&mut self, byte: u8) {
-        if self.places() >= INPUT_BYTES {
-            if self.edited() == 0 {
-                return;
-            }
-            self.input.pop_back();
+        if self.places() < INPUT_BYTES {
+            self.input.push_back(byte);
         }
-        self.input.push_back(byte);
+    }
+
+    /// Stores the last byte of a line. A full queue has a place for the end of its only line.
+    fn put_end(&mut self, byte: u8) {
+        if self.places() <= INPUT_BYTES {
+            self.input.push_back(byte);
+        }
     }
 
     /// Makes the edited line a complete line.
@@ -293,11 +321,13 @@ impl Discipline {
     /// `signal` is called with each signal. Returns the number of received bytes.
     pub(crate) fn write_input(&mut self, bytes: &[u8], mut signal: impl FnMut(KeyboardSignal)) -> usize {
         let bytes = &bytes[..bytes.len().min(WRITE_BYTES)];
+        let before = self.output.before_echo();
+        let mut write = KeyboardWrite { before, sent: before };
         for (at, byte) in bytes.iter().enumerate() {
             if !self.accepts_input() {
                 return at;
             }
-            if let Some(sent) = self.receive(*byte) {
+            if let Some(sent) = self.receive(*byte, &mut write) {
                 signal(sent);
             }
         }
@@ -347,13 +377,13 @@ impl Discipline {
 
     /// Returns whether a write of the slave is accepted.
     pub(crate) fn accepts_output(&self) -> bool {
-        !self.is_stopped && self.output.has_room()
+        self.shown.is_none() && self.output.has_room()
     }
 
     /// Processes the output of a program until the queue is full. Returns the number of processed
     /// bytes.
     pub(crate) fn write_output(&mut self, bytes: &[u8]) -> usize {
-        if self.is_stopped {
+        if self.shown.is_some() {
             return 0;
         }
         let attributes = self.attributes;
@@ -363,12 +393,17 @@ impl Discipline {
     /// Returns the first bytes of the output, which are contiguous in memory.
     pub(crate) fn output(&self) -> &[u8] {
         let (first, second) = self.output.bytes.as_slices();
-        if first.is_empty() { second } else { first }
+        let part = if first.is_empty() { second } else { first };
+        &part[..self.shown.map_or(part.len(), |shown| shown.len.min(part.len()))]
     }
 
     /// Removes output that the master has read.
     pub(crate) fn take_output(&mut self, count: usize) {
-        self.output.bytes.drain(..count.min(self.output.bytes.len()));
+        let count = count.min(self.output.bytes.len());
+        self.output.bytes.drain(..count);
+        if let Some(shown) = &mut self.shown {
+            shown.len = shown.len.saturating_sub(count);
+        }
         trim(&mut self.output.bytes);
     }
 }

@@ -15,10 +15,33 @@ const EXPANDED: usize = TAB as usize;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Output {
     pub(super) bytes: VecDeque<u8>,
-    /// The column of the cursor.
+    cursor: Cursor,
+}
+
+/// The position of the cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct Cursor {
     column: u32,
     /// The column at which the present line of input began.
     input_column: u32,
+}
+
+/// The state of the output before the echo of one write of the keyboard. Linux writes the echo at
+/// the end of such a write. So a stop holds the whole echo, and a signal drops the echo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct BeforeEcho {
+    pub(super) len: usize,
+    cursor: Cursor,
+}
+
+/// Returns the capital letter of a letter in Latin-1, as Linux's `toupper`.
+pub(super) fn to_upper(byte: u8) -> u8 {
+    if (0xe0..=0xfe).contains(&byte) && byte != 0xf7 { byte - 0x20 } else { byte.to_ascii_uppercase() }
+}
+
+/// Returns the small letter of a letter in Latin-1, as Linux's `tolower`.
+pub(super) fn to_lower(byte: u8) -> u8 {
+    if (0xc0..=0xde).contains(&byte) && byte != 0xd7 { byte + 0x20 } else { byte.to_ascii_lowercase() }
 }
 
 /// Returns whether a byte is a control character of ASCII.
@@ -27,6 +50,16 @@ pub(super) fn is_control(byte: u8) -> bool {
 }
 
 impl Output {
+    pub(super) fn before_echo(&self) -> BeforeEcho {
+        BeforeEcho { len: self.bytes.len(), cursor: self.cursor }
+    }
+
+    /// Drops the echo that followed `before`, and its effect on the cursor.
+    pub(super) fn drop_echo(&mut self, before: BeforeEcho) {
+        self.bytes.truncate(before.len);
+        self.cursor = before.cursor;
+    }
+
     /// Returns whether a write is accepted.
     pub(super) fn has_room(&self) -> bool {
         self.bytes.len() < OUTPUT_BYTES
@@ -57,7 +90,7 @@ impl Output {
         }
         if attributes.has_local(ECHOCTL) && is_control(byte) && byte != b'\t' {
             self.bytes.extend([b'^', byte ^ 0o100]);
-            self.column = self.column.wrapping_add(2);
+            self.cursor.column = self.cursor.column.wrapping_add(2);
         } else {
             self.put(attributes, byte);
         }
@@ -72,24 +105,24 @@ impl Output {
 
     /// Moves the cursor back by one column, for the second byte of a printed character.
     pub(super) fn move_back(&mut self) {
-        self.column = self.column.saturating_sub(1);
+        self.cursor.column = self.cursor.column.saturating_sub(1);
     }
 
     /// Records the column at which a line of input begins.
     pub(super) fn begin_input(&mut self) {
-        self.input_column = self.column;
+        self.cursor.input_column = self.cursor.column;
     }
 
     /// Moves the cursor to the place before an erased tab. `characters` is the number of columns
     /// between the previous tab, or the start of the input, and the erased tab.
     pub(super) fn erase_tab(&mut self, characters: u32, is_after_tab: bool) {
-        let from = if is_after_tab { 0 } else { self.input_column };
+        let from = if is_after_tab { 0 } else { self.cursor.input_column };
         let back = TAB - (from.wrapping_add(characters) % TAB);
         for _ in 0..back {
             if self.has_echo_room() {
                 self.bytes.push_back(8);
             }
-            self.column = self.column.saturating_sub(1);
+            self.cursor.column = self.cursor.column.saturating_sub(1);
         }
     }
 
@@ -102,43 +135,43 @@ impl Output {
         match byte {
             b'\n' => {
                 if attributes.has_output(ONLRET) {
-                    self.column = 0;
+                    self.cursor.column = 0;
                 }
                 if attributes.has_output(ONLCR) {
-                    (self.column, self.input_column) = (0, 0);
+                    (self.cursor.column, self.cursor.input_column) = (0, 0);
                     self.bytes.push_back(b'\r');
                 }
-                self.input_column = self.column;
+                self.cursor.input_column = self.cursor.column;
             }
             b'\r' => {
-                if attributes.has_output(ONOCR) && self.column == 0 {
+                if attributes.has_output(ONOCR) && self.cursor.column == 0 {
                     return;
                 }
                 if attributes.has_output(OCRNL) {
                     byte = b'\n';
                     if attributes.has_output(ONLRET) {
-                        (self.column, self.input_column) = (0, 0);
+                        (self.cursor.column, self.cursor.input_column) = (0, 0);
                     }
                 } else {
-                    (self.column, self.input_column) = (0, 0);
+                    (self.cursor.column, self.cursor.input_column) = (0, 0);
                 }
             }
             b'\t' => {
-                let spaces = TAB - self.column % TAB;
-                self.column = self.column.wrapping_add(spaces);
+                let spaces = TAB - self.cursor.column % TAB;
+                self.cursor.column = self.cursor.column.wrapping_add(spaces);
                 if attributes.output & TABDLY == TABDLY {
                     self.bytes.extend((0..spaces).map(|_| b' '));
                     return;
                 }
             }
-            8 => self.column = self.column.saturating_sub(1),
+            8 => self.cursor.column = self.cursor.column.saturating_sub(1),
             _ if is_control(byte) => {}
             _ => {
                 if attributes.has_output(OLCUC) {
-                    byte = byte.to_ascii_uppercase();
+                    byte = to_upper(byte);
                 }
                 if !attributes.continues(byte) {
-                    self.column = self.column.wrapping_add(1);
+                    self.cursor.column = self.cursor.column.wrapping_add(1);
                 }
             }
         }

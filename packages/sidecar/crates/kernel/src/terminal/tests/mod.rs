@@ -135,7 +135,8 @@ fn output_stops_at_its_bound_and_the_echo_at_a_higher_bound() {
         type_all(&mut terminal, b"\x15");
     }
     assert!(terminal.output.bytes.len() > OUTPUT_BYTES && terminal.output.bytes.len() <= OUTPUT_BYTES + ECHO_BYTES);
-    assert_eq!(type_all(&mut terminal, b"\x03"), [KeyboardSignal::Interrupt]);
+    terminal.flush(Queue::Output);
+    assert_eq!(type_all(&mut terminal, b"lost\x03"), [KeyboardSignal::Interrupt]);
     assert_eq!(shown(&mut terminal), b"^C");
 }
 
