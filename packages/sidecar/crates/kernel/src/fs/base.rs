@@ -39,6 +39,9 @@ const DIRECTORIES: &[(&str, u32, u32)] = &[
     ("/workspace", 0o755, GUEST),
 ];
 
+const PASSWD: &str = "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/sh\n\
+    nobody:x:65534:65534:nobody:/:/bin/sh\n";
+
 const FILES: &[(&str, &str)] = &[
     (
         "/etc/passwd",
