@@ -41,6 +41,10 @@ module.exports = {
     truncate: 0x122,
     reason: 0x123,
     kind: 0x124,
+    setAttribute: 0x130,
+    attribute: 0x131,
+    attributeNames: 0x132,
+    removeAttribute: 0x133,
   },
   sockets: {
     socket: 0x200,
@@ -106,6 +110,9 @@ module.exports = {
     waitChange: 0x40c,
     setsid: 0x40d,
     getsid: 0x40e,
+    getIds: 0x420,
+    setId: 0x421,
+    setGroups: 0x422,
   },
   clocks: {
     zoneOffset: 0x500,

@@ -6,6 +6,7 @@ import type {
   Credit,
   DamagedSnapshot,
   Failure,
+  FileAttributeList,
   FileData,
   FileHandle,
   FileNames,
@@ -175,6 +176,13 @@ export function changeList(value: unknown, at: string): ChangeList {
   flag(map, at, 'overflow');
   flag(map, at, 'ended');
   return map as unknown as ChangeList;
+}
+
+/** Checks a `FileAttributeList`. */
+export function fileAttributeList(value: unknown, at: string): FileAttributeList {
+  const map = fields(value, at);
+  textMap(map, at, 'attributes');
+  return map as unknown as FileAttributeList;
 }
 
 /** Checks a `LinkTarget`. */

@@ -3,6 +3,7 @@
 import { done } from '../check.js';
 import {
   changeList,
+  fileAttributeList,
   fileData,
   fileHandle,
   fileNames,
@@ -39,6 +40,9 @@ import type {
   ChangeList,
   Credit,
   Empty,
+  FileAttributeList,
+  FileAttributeSet,
+  FileAttributes,
   FileChanges,
   FileClose,
   FileData,
@@ -175,6 +179,10 @@ export interface Requests {
   'file.changes': { body: FileChanges; reply: ChangeList };
   /** Returns the changes of a watch until now that `file.changes` has not returned. */
   'file.drain': { body: FileDrain; reply: ChangeList };
+  /** Sets or removes a user attribute of a file. */
+  'file.attribute.set': { body: FileAttributeSet; reply: void };
+  /** Returns the user attributes of a file. */
+  'file.attributes': { body: FileAttributes; reply: FileAttributeList };
   /** Sets the mode, the times and the owner of a file. Omitted fields stay unchanged. */
   'file.set': { body: FileSet; reply: void };
   /** Creates a symbolic or a hard link. */
@@ -356,6 +364,8 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'file.watch': { kind: 54, reply: fileHandle },
   'file.changes': { kind: 55, reply: changeList },
   'file.drain': { kind: 59, reply: changeList },
+  'file.attribute.set': { kind: 120, reply: done },
+  'file.attributes': { kind: 121, reply: fileAttributeList },
   'file.set': { kind: 56, reply: done },
   'file.link': { kind: 57, reply: done },
   'file.readlink': { kind: 58, reply: linkTarget },

@@ -60,7 +60,7 @@ fn an_evaluation_is_canceled_and_the_runner_continues() {
 fn an_evaluation_in_an_exited_runner_fails() {
     let mut parent = Parent::new(&[]);
     let runner = runner(&mut parent);
-    assert_eq!(parent.ask(Kind::RunnerOnly, 10, &RunnerOnly { runner }).kind, Kind::Reply);
+    assert_eq!(parent.ask(Kind::RunnerDispose, 10, &RunnerOnly { runner }).kind, Kind::Reply);
     let received = parent.ask(Kind::RunnerEval, 11, &eval(runner, "1"));
     let failure = received.failure();
     assert_eq!(failure.code, "ERR_RUNNER_EXITED");

@@ -116,6 +116,8 @@ pub fn start(runtime: &Runtime, code: &str, timeout: Option<u64>, dispatch: Disp
         streams: Streams::default(),
         live: false,
         user: None,
+        terminal: None,
+        keeps_session: false,
     };
     let process = runtime.start(options, Arc::new(TestSink(Mutex::new(sender))), dispatch).expect("start");
     (process, ends)

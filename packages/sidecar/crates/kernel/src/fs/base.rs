@@ -43,10 +43,7 @@ const PASSWD: &str = "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home
     nobody:x:65534:65534:nobody:/:/bin/sh\n";
 
 const FILES: &[(&str, &str)] = &[
-    (
-        "/etc/passwd",
-        "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n",
-    ),
+    ("/etc/passwd", PASSWD),
     ("/etc/group", "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n"),
     ("/etc/hostname", "coldframe\n"),
     ("/etc/hosts", "127.0.0.1\tlocalhost\n::1\tlocalhost\n127.0.0.1\tcoldframe\n"),
