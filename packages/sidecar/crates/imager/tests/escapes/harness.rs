@@ -93,6 +93,8 @@ fn options(script: &Script) -> ProcessOptions {
         streams: Streams::default(),
         live: false,
         user: None,
+        terminal: None,
+        keeps_session: false,
     }
 }
 
