@@ -52,7 +52,7 @@ function prepare() {
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
   define('display', display);
   const { process } = context;
-  define('require', context.requireBuiltin('internal/modules/cjs/loader').createRequire(`${process.cwd()}/[cell]`));
+  define('require', context.requireBuiltin('module').createRequire(`${process.cwd()}/[cell]`));
 }
 
 // Adds a result to the running cell. Between two cells, prints the value. With `raw`, the value is
@@ -109,7 +109,10 @@ function caught(error) {
   return true;
 }
 
+// The exit code of the error does not apply to the next evaluation.
 function keep(error) {
+  native.loop.exitInfo[EXIT_CODE] = 0;
+  native.loop.exitInfo[HAS_EXIT_CODE] = 0;
   if (kept.length < KEPT_ERRORS) kept.push(describe(error));
   else dropped++;
 }

@@ -387,7 +387,8 @@ static void cf_on_complete(JSContext *ctx, const CfEvent *event, const uint8_t *
     JS_FreeValue(ctx, bytes);
 }
 
-/* Starts a cell, or a script of a shell. The hook `cell` returns the text of a module, or the promise of the cell's end. */
+/* Starts a cell, or a script of a shell. The hook `cell` returns the text of a module, or the
+   promise of the cell's end. */
 static void cf_run_cell(JSContext *ctx, CfText source, const char *url)
 {
     bool is_typescript = cf.eval_flags & CF_EVAL_TYPE_SCRIPT, is_cell = cf.eval_flags & CF_EVAL_CELL;

@@ -44,6 +44,14 @@ class Refusal extends Error {
 /** Makes the interpreter. The caller passes requests to `interpreter.routing`. */
 export async function createInterpreter(): Promise<FastifyInstance> {
   const interpreter = Fastify({ bodyLimit: BODY_BYTES });
+  // Clients send the content type also with requests without a body.
+  interpreter.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body, done) => {
+    try {
+      done(null, body === '' ? undefined : JSON.parse(String(body)));
+    } catch {
+      done(new Refusal(400, 'The body is not JSON'), undefined);
+    }
+  });
   interpreter.setErrorHandler((error, _, reply) => refuse(reply, error));
   interpreter.setNotFoundHandler((_, reply) => refuse(reply, new Refusal(404, 'Not Found')));
   interpreter.get('/health', () => '"OK"');
