@@ -88,13 +88,14 @@ pub(super) enum Role {
     Connecting(SocketId),
     Connected(Stream),
     Datagram(Datagram),
-    /// A client whose connection to the outside is not open yet. Snapshots contain no such sockets.
-    #[serde(skip)]
-    Opening(FlowId),
     /// The master of the terminal with this number.
     Master(u32),
     /// A slave of the terminal with this number.
     Slave(u32),
+    /// A client whose connection to the outside is not open yet. Snapshots contain no such sockets.
+    /// The variant is the last, because the decoder of snapshots does not count the variant.
+    #[serde(skip)]
+    Opening(FlowId),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -167,7 +167,7 @@ impl Discipline {
         if attributes.has_local(ISIG) {
             let signals = [(VINTR, KeyboardSignal::Interrupt), (VQUIT, KeyboardSignal::Quit), (VSUSP, KeyboardSignal::Suspend)];
             if let Some((_, signal)) = signals.into_iter().find(|(index, _)| attributes.is(byte, *index)) {
-                self.interrupt(byte, write.before);
+                self.interrupt(byte, write);
                 return Some(signal);
             }
         }
@@ -201,14 +201,16 @@ impl Discipline {
     }
 
     /// Drops the input and the echo of the present write, and echoes the character of a signal.
-    fn interrupt(&mut self, byte: u8, before: BeforeEcho) {
+    fn interrupt(&mut self, byte: u8, write: &mut KeyboardWrite) {
         let attributes = self.attributes;
         if !attributes.has_local(NOFLSH) {
             self.flush(Queue::Input);
-            self.output.drop_echo(self.shown.unwrap_or(before));
+            self.output.drop_echo(self.shown.unwrap_or(write.before));
+            write.before = self.output.before_echo();
+            write.sent = write.before;
         }
-        if attributes.has_input(IXON) {
-            self.shown = None;
+        if self.shown.is_some() && attributes.has_input(IXON) {
+            self.start(write);
         }
         if attributes.has_local(ECHO) {
             self.output.echo(&attributes, byte);
