@@ -45,9 +45,11 @@ pub(super) fn time(requested: i64, old: i64) -> i64 {
     }
 }
 
-/// Fails with `EPERM` if `user` does not own a file of a mount.
+/// Fails with `EPERM` if a user that the host machine does not know does not own a file of a mount.
+/// The mount checks all other users.
 fn only_owner(user: &User, end: &MountEnd) -> Result<(), Errno> {
-    if user.owns(end.stat.ok_or(Errno::ENOENT)?.uid) { Ok(()) } else { Err(Errno::EPERM) }
+    let is_allowed = !user.is_foreign() || user.owns(end.stat.ok_or(Errno::ENOENT)?.uid);
+    if is_allowed { Ok(()) } else { Err(Errno::EPERM) }
 }
 
 fn last(follow: bool) -> FinalLink {
