@@ -28,11 +28,11 @@ import { sampleInTurns } from './sandboxes/metrics.js';
 import { Quotas } from './sandboxes/quotas.js';
 import { Runtimes } from './sandboxes/runtimes.js';
 import { Sandboxes } from './sandboxes/sandboxes.js';
-import { createTerminals } from './terminal/terminals.js';
 import { openSecretKey, Secrets } from './secrets/secrets.js';
 import { createLog } from './telemetry/log.js';
 import { Telemetry } from './telemetry/telemetry.js';
 import { Builder } from './templates/builder.js';
+import { createTerminals } from './terminal/terminals.js';
 import { Volumes } from './volumes/volumes.js';
 
 /** A server that accepts requests after `listen()`. */

@@ -117,7 +117,19 @@ export class RuntimePrograms {
     if (cwd !== undefined) await assertWorkingDirectory(this.#access, 'spawn()', cwd);
     const { text, execArgv } = sourceOf('exec', code, options);
     const { runtime } = this.#access;
-    const program = { runtime, mode: 'exec', code: text, args, execArgv, env, cwd, limits, timeoutMs, user, keepOrphans } as const;
+    const program = {
+      runtime,
+      mode: 'exec',
+      code: text,
+      args,
+      execArgv,
+      env,
+      cwd,
+      limits,
+      timeoutMs,
+      user,
+      keepOrphans,
+    } as const;
     this.ends.started();
     return GuestProcess.start(this.#context, { ...program, stdin: bytesOf(stdin) }, options);
   }
@@ -227,7 +239,19 @@ export class RuntimePrograms {
     const { env, cwd, limits, stdin, timeout: timeoutMs } = options;
     const { runtime } = this.#access;
     const [user, keepOrphans] = [idsOf(options.user), keeps(options)];
-    return { runtime, mode: 'command', code: command, args, env, cwd, limits, stdin: bytesOf(stdin), timeoutMs, user, keepOrphans };
+    return {
+      runtime,
+      mode: 'command',
+      code: command,
+      args,
+      env,
+      cwd,
+      limits,
+      stdin: bytesOf(stdin),
+      timeoutMs,
+      user,
+      keepOrphans,
+    };
   }
 }
 

@@ -48,8 +48,9 @@ pub use coldframe_kernel::usage::reports::{LimitUse, LimitWarning, RuntimeResour
 pub use coldframe_kernel::{
     AddressPool, BindingOptions, ChangeKind, Changes, ControlScope, Decision, Decisions, DirectoryEntry, Embedder, FileChange,
     FileStat, FileSystemOptions, FileType, HostAnswer, HostCall, HostFailure, Limits, ListenerEntry, MemberEvent,
-    MemberEventKind, MemberInfo, MountOptions, NetworkEvent, NetworkRule, OpenOptions, Owner, PermissionListener, PermissionPolicy,
-    PermissionRule, PrivateNetwork, STREAM_WINDOW, Scope, ScopePolicy, TakenEvents, Target, Verdict, WindowSize, WireInfo, without_guests,
+    MemberEventKind, MemberInfo, MountOptions, NetworkEvent, NetworkRule, OpenOptions, Owner, PermissionListener,
+    PermissionPolicy, PermissionRule, PrivateNetwork, STREAM_WINDOW, Scope, ScopePolicy, TakenEvents, Target, Verdict,
+    WindowSize, WireInfo, without_guests,
 };
 pub use coldframe_memory::{FORMAT_VERSION, HEADER_LEN, Header};
 pub use coldframe_vm::{CPU_FEATURES, engine_config};

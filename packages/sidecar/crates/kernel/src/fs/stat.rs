@@ -99,7 +99,12 @@ impl Stat {
 
     /// Returns the attributes of an end of a terminal.
     pub(crate) fn of_terminal(number: u32, owner: Owner, at: i64) -> Self {
-        Self { kind: Type::Character, mode: 0o620, rdev: terminal_device(number), ..Self::of_stream(u64::from(number) + 2, owner, at) }
+        Self {
+            kind: Type::Character,
+            mode: 0o620,
+            rdev: terminal_device(number),
+            ..Self::of_stream(u64::from(number) + 2, owner, at)
+        }
     }
 
     /// Writes Node's array: dev, mode, nlink, uid, gid, rdev, blksize, ino, size, blocks, and four
