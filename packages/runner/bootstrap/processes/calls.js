@@ -18,9 +18,9 @@ const WORDS_BEFORE_STDIO = 4;
 
 // Starts a child. `fds` has a descriptor of this process, or -1, for each descriptor of the child.
 // `group` is the child's process group, and 0 is a new group. If `foreground` is set, the child's
-// group becomes the foreground group of this process's terminal. If `controlling` is set, descriptor
-// 0 becomes the controlling terminal of a detached child. Without `uid` and `gid`, the child has the
-// ids of this process. Returns the child's pid, or a negative error number.
+// group becomes the foreground group of this process's terminal. If `controlling` is set,
+// descriptor 0 becomes the controlling terminal of a detached child. Without `uid` and `gid`, the
+// child has the ids of this process. Returns the child's pid, or a negative error number.
 function spawn({ file, args, cwd, env, fds, detached, group, foreground, controlling, uid, gid }) {
   const ids = [uid, gid].filter((id) => id !== undefined);
   const hasGroup = group !== undefined;

@@ -63,10 +63,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.programs.exec(code, options);
   }
 
-  /**
-   * Runs `code` as `exec()` does. The program can return a JSON value with `__return(value)`.
-   * @throws as `exec()`
-   */
+  /** Runs `code` as `exec()`, and returns the value of `__return(value)`. @throws as `exec()` */
   run<T = unknown>(code: string, options?: Types.RunOptions): Promise<Types.RunResult<T>> {
     return this.#parts.programs.run<T>(code, options);
   }
@@ -482,11 +479,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.pause.resume(options);
   }
 
-  /**
-   * Returns the resources in use: for each limit the present use, the highest use and the limit.
-   * The field `sidecar` has the resources of all runtimes of the sidecar.
-   * @throws as `processes()`
-   */
+  /** Returns the uses and the limits, also of the whole `sidecar`. @throws as `processes()` */
   getResourceSnapshot(): Promise<Types.ResourceSnapshot> {
     return this.#parts.resources();
   }

@@ -18,7 +18,10 @@ class User {
   readonly #pieces: AsyncIterator<Uint8Array>;
   readonly #decoder = new TextDecoder();
 
-  constructor(readonly terminal: Terminal) {
+  readonly terminal: Terminal;
+
+  constructor(terminal: Terminal) {
+    this.terminal = terminal;
     this.#pieces = terminal.output[Symbol.asyncIterator]();
   }
 

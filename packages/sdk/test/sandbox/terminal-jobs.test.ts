@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { MODES, withRuntime } from './modes.js';
 import { node, openScreen } from './terminal-helpers.js';
 
-const [mode] = MODES;
+const mode = MODES[0] as (typeof MODES)[number];
 
 describe('job control', () => {
   test('SIGSTOP stops a process and SIGCONT continues the process', () =>

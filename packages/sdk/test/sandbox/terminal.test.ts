@@ -65,7 +65,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 });
 
-const [mode] = MODES;
+const mode = MODES[0] as (typeof MODES)[number];
 
 describe('terminals', () => {
   test('raw mode delivers keys without echo, and its end restores the line mode', () =>

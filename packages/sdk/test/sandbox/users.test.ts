@@ -97,16 +97,16 @@ describe.each(MODES)('$name', (mode) => {
 
   test('owners decide about the access of programs', () =>
     withRuntime(mode, {}, async (runtime) => {
-      await runtime.writeFile('/root/secret', 's', { owner: 'root', mode: 0o600 });
+      await runtime.writeFile('/srv/secret', 's', { owner: 'root', mode: 0o600 });
       await runtime.mkdir('/srv/data', { recursive: true, owner: 'root' });
       await runtime.writeFile('/0/x', 'x');
-      expect(await runtime.stat('/root/secret')).toMatchObject({ uid: 0, gid: 0 });
+      expect(await runtime.stat('/srv/secret')).toMatchObject({ uid: 0, gid: 0 });
       expect([(await runtime.stat('/srv')).uid, (await runtime.stat('/srv/data')).uid, (await runtime.stat('/0/x')).uid]).toEqual(
         [0, 0, 1000],
       );
-      const refused = await sh(runtime, 'cat /root/secret && echo read; touch /srv/data/f && echo written; cat /0/x');
+      const refused = await sh(runtime, 'cat /srv/secret && echo read; touch /srv/data/f && echo written; cat /0/x');
       expect(refused.out).toMatch(/^xcat: .*\ntouch: .*permission denied/i);
-      expect((await sh(runtime, 'cat /root/secret; touch /srv/data/f; ls -l /srv/data', { user: 'root' })).out).toMatch(
+      expect((await sh(runtime, 'cat /srv/secret; touch /srv/data/f; ls -l /srv/data', { user: 'root' })).out).toMatch(
         /^stotal 0\n-rw-r--r-- 1 root root 0 .* f\n$/,
       );
       await runtime.chown('/srv/data', 'user');

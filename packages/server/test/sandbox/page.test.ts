@@ -272,7 +272,8 @@ browserTest('a preview is a page of another origin without a key', async () =>
 browserTest('shows the page of a server in a sandbox', async () =>
   withSandbox(async (id) => {
     const body = '<h1>from the sandbox</h1><script>try { top.document.title = 1 } catch {}</script>';
-    const script = `require('http').createServer((_, r) => r.setHeader('content-type', 'text/html').end(${JSON.stringify(body)})).listen(8080)`;
+    const serve = `(_, r) => r.setHeader('content-type', 'text/html').end(${JSON.stringify(body)})`;
+    const script = `require('http').createServer(${serve}).listen(8080)`;
     const events = (await agentOf(id)).start({ cmd: 'node', args: ['-e', script] });
     await events.next();
     const page = await logIn(`#/${id}/ports`);

@@ -6,7 +6,7 @@ system_calls! {
     /// A call about processes and signals.
     ProcessCall, blocks: false {
         /// Starts a child. `words` are u32: flags, the counts of arguments, of variables and of
-        /// descriptors, the user, the group, then a kind and a number for each descriptor. Kind 0
+        /// descriptors, the user, the group. A kind and a number for each descriptor follow. Kind 0
         /// passes no descriptor, or `/dev/null` as one of the first three. Kind 1 passes the
         /// caller's descriptor of that number. Flag 1 starts a new session. With flag 2 one more
         /// word is the child's process group, and 0 is a new group. With flag 4 the child's group
@@ -16,8 +16,8 @@ system_calls! {
         /// (empty: the caller's), arguments, variables. Fails with `E2BIG` above the limits
         /// `argvBytes` and `envBytes`. Fails with `EAGAIN` if the runtime has too many processes,
         /// and with `ENOMEM` above a memory limit. Fails with `ENOENT`, `EACCES`, `ENOEXEC` and
-        /// `ELOOP` as Linux's `execve` does. Fails with `EPERM` if the caller may not have the user or
-        /// the group.
+        /// `ELOOP` as Linux's `execve` does. Fails with `EPERM` if the caller may not have the user
+        /// or the group.
         Spawn(words: Bytes, texts: Bytes) = 0x400 => Value("the child's pid");
         /// Waits for a child's end, and reaps the child. Fails with `ECHILD` if `pid` is not a
         /// child of the caller.

@@ -34,7 +34,7 @@ pub(crate) use registry::Registry;
 pub use snapshots::{AssignSinks, Carryover, Held, RestoreOptions, RestoredRuntime, SnapshotOptions, Starting};
 
 use crate::budget::{BudgetUse, RuntimeBudget};
-use crate::checks::{check_cwd, check_env, check_owner, check_size, env_bytes, failed, lay_over, login_env, user_env};
+use crate::checks::{check_cwd, check_env, check_size, env_bytes, failed, login_env};
 use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::Sink;
 use crate::outside::with_variables;
@@ -47,8 +47,7 @@ use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_error::{Errno, Error};
 use coldframe_fair::DEFAULT_WEIGHT;
 use coldframe_ids::Pid;
-use coldframe_kernel::processes::{Child, Command, ProgramKind};
-use coldframe_kernel::text::{Text, variables};
+use coldframe_kernel::processes::Child;
 use coldframe_kernel::usage::{Charge, Resource};
 use coldframe_kernel::{Kernel, Limits, Owner, Process as KernelProcess};
 use coldframe_panics::Health;
@@ -299,41 +298,6 @@ impl Inner {
     fn downgrade(self: &Arc<Self>) -> Weak<dyn Home> {
         let this: Arc<dyn Home> = self.clone();
         Arc::downgrade(&this)
-    }
-
-    fn launch(&self, options: &ProcessOptions) -> Result<Launch, Error> {
-        if let Some(cwd) = &options.cwd {
-            check_cwd(cwd)?;
-        }
-        check_env(&options.env)?;
-        options.user.map_or(Ok(()), |user| check_owner("user", user))?;
-        let limits = self.limits();
-        let arguments = options.args.iter().chain(&options.exec_argv);
-        let argument_bytes: u64 = arguments.map(|argument| argument.len() as u64 + 1).sum();
-        let too_long = |bytes, most| if bytes > most { Err(failed(Errno::E2BIG, "spawn", &options.code)) } else { Ok(()) };
-        too_long(argument_bytes, limits.argv_bytes)?;
-        let env = if options.env.is_empty() && options.user.is_none() {
-            variables(&self.env)
-        } else {
-            let mut env = self.env.clone();
-            lay_over(&mut env, &user_env(options.user));
-            lay_over(&mut env, &options.env);
-            too_long(env_bytes(&env), limits.env_bytes)?;
-            variables(&env)
-        };
-        let is_shell = options.mode == Mode::Resident && !options.code.is_empty();
-        let mut argv = Vec::with_capacity(2 + options.args.len());
-        argv.push(Text::from(if is_shell || options.mode == Mode::Command { &options.code } else { "node" }));
-        if options.mode == Mode::File {
-            argv.push(Text::from(&*options.code));
-        }
-        argv.extend(options.args.iter().map(|argument| Text::from(&**argument)));
-        let cwd = options.cwd.clone().unwrap_or_else(|| self.cwd.clone());
-        if is_shell {
-            let command = Command { kind: ProgramKind::Shell(options.code.clone()), argv, env, raises: false };
-            return Ok(Launch::of(command, cwd));
-        }
-        Ok(Launch { kind: ProgramKind::Node, code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
     }
 
     /// Adds a program to the live programs. Fails if the runtime was disposed, or was rolled back

@@ -53,6 +53,7 @@ macro_rules! reply {
 }
 
 // The module uses the macros above, so the module must follow the macros.
+mod file_attributes;
 mod outside;
 mod private_networks;
 mod samples;
@@ -235,22 +236,6 @@ pub fn all() -> Vec<Case> {
         FilePush,
         FilePush { runtime: runtime(1), handle: HandleId::new(2), offset: None, data: BYTES }
     );
-    sdk!(
-        all,
-        "file-watch",
-        FileWatch,
-        9,
-        FileWatch,
-        FileWatch { runtime: runtime(1), path, recursive: Some(true), typed: Some(true) }
-    );
-    sdk!(all, "file-attribute-set", FileAttributeSet, 9, FileAttributeSet, {
-        FileAttributeSet { runtime: runtime(1), path, name: "user.é", value: Some(BYTES) }
-    });
-    sdk!(all, "file-attribute-remove", FileAttributeSet, 9, FileAttributeSet, {
-        FileAttributeSet { runtime: runtime(1), path, name: "user.a", value: None }
-    });
-    sdk!(all, "file-attributes", FileAttributes, 9, FileAttributes, FileAttributes { runtime: runtime(1), path });
-    sdk!(all, "file-drain", FileDrain, 9, FileDrain, FileDrain { runtime: runtime(1), handle: HandleId::new(5) });
     sdk!(all, "file-changes", FileChanges, 9, FileChanges, FileChanges { runtime: runtime(1), handle: HandleId::new(3) });
     sdk!(all, "file-set", FileSet, 9, FileSet, {
         FileSet {
@@ -502,6 +487,7 @@ pub fn all() -> Vec<Case> {
     snapshots::add(&mut all);
     outside::add(&mut all);
     private_networks::add(&mut all);
+    file_attributes::add(&mut all);
     all
 }
 
