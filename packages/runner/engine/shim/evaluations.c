@@ -1,6 +1,5 @@
 /* The starts of evaluations in a resident program: snippets, cells of a notebook and scripts of a
-   shell, and the end of an evaluation that the sidecar has ended. The loop ends all other
-   evaluations. Next: loop.c. */
+   shell. Also the end of an evaluation that the sidecar has ended. Next: loop.c. */
 
 /* Starts a cell, or a script of a shell. The hook `cell` returns the text of a module, or the
    promise of the cell's end. */
