@@ -48,11 +48,14 @@ export function onInterrupt(interrupt) {
   return () => waiting.delete(interrupt);
 }
 
-/** Throws Interrupted after SIGINT. Lets signals arrive from time to time, also in a busy loop. */
+/**
+ * Throws Interrupted after SIGINT. Lets signals arrive from time to time, also in a busy loop: a
+ * timer ends the guest's turn, and signals arrive between two turns.
+ */
 export async function checkpoint() {
   if (!isWatched) return;
   if (performance.now() - lastTurn > TURN_MILLISECONDS) {
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 1));
     lastTurn = performance.now();
   }
   if (!isPending) return;
