@@ -12,6 +12,8 @@ import type { ExecResult } from './result.js';
 /** An open terminal of a runtime, with the program that runs on the terminal. */
 export class Terminal implements AsyncDisposable {
   readonly #program: GuestProcess;
+  // The exit code after `dispose()`.
+  #disposed: number | undefined;
 
   /** @internal */
   constructor(program: GuestProcess) {
@@ -33,7 +35,7 @@ export class Terminal implements AsyncDisposable {
 
   /** The exit code of the program, or `undefined` while the program runs. */
   get exitCode(): number | undefined {
-    return this.#program.exitCode;
+    return this.#program.exitCode ?? this.#disposed;
   }
 
   /**
@@ -87,7 +89,11 @@ export class Terminal implements AsyncDisposable {
   /** Ends the program and all programs of the terminal's session. */
   async dispose(): Promise<void> {
     await this.#program.kill('SIGKILL');
-    await this.#program.ended.catch(() => {});
+    // The result waits for the readers of the output, which may wait for the app.
+    this.#disposed = await this.#program.ended.then(
+      ({ exitCode }) => exitCode,
+      () => undefined,
+    );
   }
 
   /** The same as `dispose()`. */

@@ -292,7 +292,13 @@ async fn turn(program: &Program, vm: &mut Vm) -> Result<StateBlock, Option<wasmt
             return Poll::Ready(Err(None));
         }
         if std::mem::replace(&mut has_begun, true) && program.process.is_stopped() {
-            // `Program::resume` wakes the task.
+            // The stored waker keeps the task. `Program::resume` and `Program::end` wake the task.
+            let mut control = program.control.lock();
+            if control.failure.is_some() || !program.process.is_stopped() {
+                // The signal arrived between the check and the lock, so the task must check again.
+                context.waker().wake_by_ref();
+            }
+            control.waiting = Some(context.waker().clone());
             return Poll::Pending;
         }
         turn.as_mut().poll(context).map_err(Some)
