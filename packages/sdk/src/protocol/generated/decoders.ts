@@ -1,6 +1,6 @@
 // Generated from packages/sidecar/crates/protocol by `pnpm generate`. Do not edit.
 
-import { binary, details, fields, flag, list, listOf, natural, naturals, oneOf, text, textMap, texts, whole } from '../check.js';
+import { binary, binaryMap, details, fields, flag, list, listOf, natural, naturals, oneOf, text, textMap, texts, whole } from '../check.js';
 import type {
   ChangeList,
   Credit,
@@ -181,7 +181,7 @@ export function changeList(value: unknown, at: string): ChangeList {
 /** Checks a `FileAttributeList`. */
 export function fileAttributeList(value: unknown, at: string): FileAttributeList {
   const map = fields(value, at);
-  textMap(map, at, 'attributes');
+  binaryMap(map, at, 'attributes');
   return map as unknown as FileAttributeList;
 }
 

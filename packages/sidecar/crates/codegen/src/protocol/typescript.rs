@@ -88,7 +88,19 @@ pub fn decoders(protocol: &Protocol) -> String {
         }
     }
     let helpers = [
-        "binary", "binaryMap", "details", "fields", "flag", "list", "listOf", "natural", "naturals", "oneOf", "text", "textMap", "texts",
+        "binary",
+        "binaryMap",
+        "details",
+        "fields",
+        "flag",
+        "list",
+        "listOf",
+        "natural",
+        "naturals",
+        "oneOf",
+        "text",
+        "textMap",
+        "texts",
         "whole",
     ];
     let used: Vec<_> = helpers.into_iter().filter(|helper| body.contains(&format!("{helper}("))).collect();

@@ -16,6 +16,8 @@ mod runner;
 
 pub(crate) use assignment::{AssignedPrograms, Orphans, RequestsOfSink, SinkAssignment, Sinks, listeners_of, requests_of};
 pub(crate) use ends::Ends;
+#[cfg(test)]
+pub(crate) use ends::ProgramEnd;
 pub(crate) use listeners::Listeners;
 pub(crate) use orphan::OrphanSink;
 pub(crate) use program::ProgramSink;

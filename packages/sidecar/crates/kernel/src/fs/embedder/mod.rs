@@ -42,6 +42,9 @@ const DIRECTORY: u32 = 0o200_000;
 const PERMISSIONS: u32 = 0o1777;
 const NEW_FILE: u32 = 0o644;
 
+/// The most bytes that a read returns of a file with the size 0.
+const MAX_GENERATED: usize = 64 << 10;
+
 /// The embedder's access to a runtime's files.
 pub struct EmbedderFiles<'k> {
     pub(super) view: View<'k>,
@@ -138,7 +141,9 @@ impl<'k> EmbedderFiles<'k> {
                 return Err(Errno::EISDIR);
             }
             let size = file.size(&tree)?;
-            let wanted = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX).min(most);
+            let left = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX);
+            // Files of `/proc` have the size 0, as on Linux.
+            let wanted = if size == 0 { MAX_GENERATED } else { left }.min(most);
             let mut bytes = vec![0; wanted];
             let mut done = 0;
             while done < wanted {
@@ -148,7 +153,8 @@ impl<'k> EmbedderFiles<'k> {
                 }
             }
             bytes.truncate(done);
-            Ok((bytes, size))
+            let end = if done == 0 { 0 } else { offset.saturating_add(done as u64) };
+            Ok((bytes, size.max(end)))
         })
     }
 
