@@ -119,7 +119,7 @@ describe('a shell on a terminal', () => {
   test('^C drops a line, ends a job and a loop of the shell, and ^D ends the shell', async () => {
     const user = await open();
     await user.type('never run\x03');
-    await user.sees('^C\r\n');
+    await user.sees('^C');
     await user.sees(PROMPT);
     expect(await user.runs('echo $?')).toBe('130\n');
     for (const line of [
