@@ -48,4 +48,4 @@ export async function openScreen(runtime: NodeRuntime, options: OpenTerminalOpti
 }
 
 /** Options of a terminal that runs `code` in node. */
-export const node = (code: string): OpenTerminalOptions => ({ command: 'node', args: ['-e', code] });
+export const node = (code: string): OpenTerminalOptions => ({ command: 'node', args: ['-e', code], env: { NO_COLOR: '1' } });

@@ -12,6 +12,7 @@ use coldframe_error::Errno;
 use coldframe_sys as sys;
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 /// The numbers of the descriptor kinds that Node's `guessHandleType` uses. `INVALID` means that the
@@ -116,6 +117,7 @@ impl Process {
 
     /// Releases the ended process's descriptors, watches, host calls and operations.
     pub fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
         let open = self.files.descriptors.lock().take_all();
         for description in &open {
             if let Target::Socket(id) = description.target {

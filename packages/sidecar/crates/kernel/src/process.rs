@@ -35,6 +35,8 @@ pub struct Process {
     /// Whether a signal has stopped the process. Mirrors the state in `signals`, for a check
     /// without the lock.
     pub(crate) is_stopped: AtomicBool,
+    /// Whether the process has ended and is being closed. Signals have no effect then.
+    pub(crate) is_closed: AtomicBool,
     /// The list that the next waiting call waits for: pairs of a descriptor and a mask, or of a
     /// child's pid and 0.
     pub(crate) watched: Mutex<Vec<WatchTarget>>,
@@ -77,6 +79,7 @@ impl Process {
             crypto,
             signals,
             is_stopped: AtomicBool::new(false),
+            is_closed: AtomicBool::new(false),
             watched: Mutex::default(),
             feed: Mutex::default(),
             files,

@@ -223,6 +223,9 @@ fn name(signal: u8) -> String {
 /// pending. Otherwise, Linux's default action applies.
 pub(crate) fn send(program: &dyn Caller, signal: u8) {
     let process = program.process();
+    if process.is_closed.load(Ordering::Acquire) {
+        return;
+    }
     let processes = &process.kernel.processes;
     let may_stop = STOPPING.contains(&signal) && !processes.is_orphaned(processes.family(process.pid).1);
     let effect = {

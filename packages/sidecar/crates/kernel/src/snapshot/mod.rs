@@ -286,6 +286,7 @@ impl ProcessSnapshot {
             crypto: Crypto::restore(&self.crypto, usage)?,
             signals: Signals::restore(self.signals),
             is_stopped: AtomicBool::new(self.signals.is_stopped()),
+            is_closed: AtomicBool::new(false),
             operations,
             watched: Mutex::new(self.watched.clone()),
             feed: Mutex::new(self.feed),

@@ -179,6 +179,7 @@ fn the_end_of_the_leader_hangs_up() {
     rest.take_terminal_output();
     rest.close();
     assert!(job.is_ending(), "SIGHUP");
+    assert!(!leader.is_ending(), "the hang-up does not change the exit code of the leader");
     assert_eq!((job.text(0), job.put(0, "x")), (Ok(String::new()), Err(Errno::EIO)));
     assert_eq!(job.terminal(TerminalCall::GetSize, &[0.into(), Arg::Buffer(8)]), Err(Errno::EIO));
     for guest in &world.guests[1..] {
