@@ -61,7 +61,7 @@ describe.each(MODES)('$name', (mode) => {
       await second.waitFor('^C');
       expect(await second.terminal.wait()).toBe(130);
       await terminal.dispose();
-      expect(terminal.exitCode).toBe(137);
+      expect(await terminal.wait()).toBe(137);
     }));
 });
 

@@ -28,7 +28,7 @@ use coldframe_vm::{MemoryRefusal, StartCost, Vm, checkpoint};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 /// The parameters of a program's start.
 pub(crate) struct Launch {
@@ -292,18 +292,27 @@ async fn turn(program: &Program, vm: &mut Vm) -> Result<StateBlock, Option<wasmt
             return Poll::Ready(Err(None));
         }
         if std::mem::replace(&mut has_begun, true) && program.process.is_stopped() {
-            // The stored waker keeps the task. `Program::resume` and `Program::end` wake the task.
-            let mut control = program.control.lock();
-            if control.failure.is_some() || !program.process.is_stopped() {
-                // The signal arrived between the check and the lock, so the task must check again.
-                context.waker().wake_by_ref();
-            }
-            control.waiting = Some(context.waker().clone());
-            return Poll::Pending;
+            return wait_for_continuation(program, context);
         }
-        turn.as_mut().poll(context).map_err(Some)
+        let polled = turn.as_mut().poll(context).map_err(Some);
+        if polled.is_pending() && program.process.is_stopped() {
+            return wait_for_continuation(program, context);
+        }
+        polled
     })
     .await
+}
+
+/// Waits until a stopped program continues or must end. Without the stored waker, nothing would
+/// refer to the program's task.
+fn wait_for_continuation<T>(program: &Program, context: &Context<'_>) -> Poll<T> {
+    let mut control = program.control.lock();
+    control.waiting = Some(context.waker().clone());
+    if control.failure.is_some() || program.is_interrupted() || !program.process.is_stopped() {
+        // The state changed between the checks and the lock, so the task must check again.
+        context.waker().wake_by_ref();
+    }
+    Poll::Pending
 }
 
 /// Waits for work. Returns `None` if the program must rest for a snapshot.
@@ -324,13 +333,7 @@ async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
             return Poll::Ready(None);
         }
         if program.process.is_stopped() {
-            let mut control = program.control.lock();
-            if control.failure.is_some() || program.is_interrupted() || !program.process.is_stopped() {
-                // Work arrived between the checks and the lock, so the task must check again.
-                context.waker().wake_by_ref();
-            }
-            control.waiting = Some(context.waker().clone());
-            return Poll::Pending;
+            return wait_for_continuation(program, context);
         }
         if let Some(request) = program.next_evaluation() {
             return Poll::Ready(Some(Step::Evaluate(request)));
