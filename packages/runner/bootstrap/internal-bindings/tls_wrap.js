@@ -118,8 +118,8 @@ class TLSWrap extends StreamBase {
   }
   #beginClose() {
     this.#closesItself = this[context.symbols.owner_symbol]?.destroyed !== false;
-    // This call also destroys the program's stream, which cannot be delayed: Node's library takes the
-    // handle of that stream from its owner during the call.
+    // This call also destroys the program's stream, which cannot be delayed: Node's library takes
+    // the handle of that stream from its owner during the call.
     if (this.#stream.isOfProgram) this.#session?.settle(() => this.#isSettled);
     if (this.#closesItself && this.#isSettled) this.#below.close();
     // Node's library then waits for the close of the stream, and not for the stream's owner.
@@ -454,12 +454,12 @@ class TLSWrap extends StreamBase {
     return this.#destroyed ? 0 : this.#below.waiting + this.#writes.encryptingBytes;
   }
   static {
-    addFacts(this.prototype, (wrap) => ({
+    addFacts(TLSWrap.prototype, (wrap) => ({
       facts: wrap.#facts,
       isServer: wrap.#isServer,
       own: (wrap.sni_context ?? wrap.#context).state?.identities[0]?.certificate,
     }));
-    addMissingMethods(this.prototype);
+    addMissingMethods(TLSWrap.prototype);
   }
 }
 

@@ -1,5 +1,5 @@
-// What a program reads of an established session: its protocol, suite, names and certificates. The
-// edge process reports these facts once (crate `edge`, tls/engine.rs). Next: certificate.js,
+// The facts of an established session that a program reads: protocol, suite, names, certificates.
+// The edge process reports the facts once (crate `edge`, tls/engine.rs). Next: certificate.js,
 // ../internal-bindings/tls_wrap.js.
 'use strict';
 

@@ -256,7 +256,8 @@ class Session {
     this.#input.start(this.#socket);
     if (count > 0) this.#take(target.slice(0, count));
   }
-  // Handles bytes of the session. If a callback throws, the bytes behind its record wait for a task.
+  // Handles bytes of the session. If a callback throws, the bytes behind its record wait for a
+  // task.
   #take(bytes) {
     this.#rest = bytes;
     let isDone = false;
