@@ -28,11 +28,14 @@ const SEPARATE = 'zod-json-schema.js';
  */
 const LATER = ['parts.js', SEPARATE];
 
-/** The entry point whose bundles are minified: most of their text is from other packages. */
-const MINIFIED = 'command';
+/** The entry points whose bundles are minified: most of their text is from other packages. */
+const MINIFIED = ['command', 'mcp'];
 
-/** Modules whose exports the main entry point has, so that an app has each class once. */
-const EXPORTED = ['index.js', 'errors/error.js'];
+/**
+ * Modules whose exports an entry point of the package has. An app therefore has each class once,
+ * and the package has each module once.
+ */
+const EXPORTED = { 'index.js': '', 'errors/error.js': '', 'mcp/index.js': '/mcp' };
 
 /** The import of a module of the same package at run time. */
 const LATER_IMPORT = /\bimport\('(\.[^']+)'\)/g;
@@ -70,9 +73,10 @@ const separateModule = {
 const importPackage = (folder, name) => ({
   name: 'import of the package',
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) =>
-      EXPORTED.includes(relative(folder, resolve(resolveDir, path))) ? { path: name, external: true } : undefined,
-    ),
+    onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) => {
+      const entry = EXPORTED[relative(folder, resolve(resolveDir, path))];
+      return entry === undefined ? undefined : { path: `${name}${entry}`, external: true };
+    }),
 });
 
 /** Returns a comment that names the packages that a bundle contains, for NOTICE. */
@@ -97,7 +101,7 @@ export async function bundle(folder, { manifest, entries }) {
       write: false,
       metafile: true,
       bundle: true,
-      minify: out === MINIFIED,
+      minify: MINIFIED.includes(out),
       splitting: true,
       chunkNames: `${CHUNKS}/[name]-[hash]`,
       external: Object.keys(dependencies).flatMap((dependency) => [dependency, `${dependency}/*`]),
@@ -115,7 +119,7 @@ export async function bundle(folder, { manifest, entries }) {
     const made = new Map(Object.entries(metafile.outputs).map(([path, output]) => [resolve(path), output]));
     for (const { path, text } of outputFiles) {
       // A minified bundle has another name for the function that keeps names.
-      const named = out === MINIFIED ? text : removeNeedlessNames(text);
+      const named = MINIFIED.includes(out) ? text : removeNeedlessNames(text);
       outputs.push({ path, text: named + contained(made.get(path)) });
     }
   }

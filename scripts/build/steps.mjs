@@ -4,7 +4,8 @@
 //   guest ──► image      packages/runner/dist   the guest image and the precompiled module
 //   imager ─┴► shell     packages/runner/dist   the image with the shell, and the same module
 //   native               packages/sidecar/dist  the sidecar, the Node-API addon and the edge
-//   runner, sidecar ► sdk ► benchmarks, server  TypeScript; the entry points of sdk are bundled
+//   runner, sidecar ► sdk ► server ► benchmarks  TypeScript; the entry points of sdk are bundled
+//   page                 packages/server/dist/ui  the web page of the server
 //   notices              packages/*             the licence and the notices, for published packages
 //
 // With `sanitize`, three more steps make a guest with checks for undefined behaviour, and its
@@ -26,6 +27,7 @@ import { basename, join } from 'node:path';
 import { cargoBuild } from './cargo.mjs';
 import { compiledFiles, compileTypes } from './compile-types.mjs';
 import { crateInputs } from './crates.mjs';
+import { listFiles } from './inputs.mjs';
 import { fromRoot } from './paths.mjs';
 import { placeFile } from './place.mjs';
 import { run } from './run.mjs';
@@ -112,7 +114,7 @@ function imageFiles(name, folder = RUNNER_DIST) {
   return [image, `${folder}/${module.replaceAll('\0', '')}`];
 }
 
-const PUBLISHED = ['runner', 'sdk', 'sidecar'];
+const PUBLISHED = ['runner', 'sdk', 'server', 'sidecar'];
 const NOTICES = ['LICENSE', 'NOTICE'];
 
 const noticeCopies = PUBLISHED.flatMap((name) => NOTICES.map((file) => `packages/${name}/${file}`));
@@ -127,6 +129,7 @@ const SDK_BUNDLES = {
     index: 'index.js',
     'chunks/zod-json-schema': 'bindings/zod-json-schema.js',
     command: 'command/main.js',
+    mcp: 'mcp/index.js',
     'secure-exec': 'secure-exec/index.js',
     check: 'check/index.js',
     'check-worker': 'check/worker.js',
@@ -245,8 +248,18 @@ export const steps = ({ dev = false, sanitize = false } = {}) => {
     typescript('runner', [], []),
     typescript('sidecar', [], [], { bundles: { entries: { index: 'index.js' } } }),
     typescript('sdk', ['runner', 'sidecar'], ['runner', 'sidecar'], { bundles: SDK_BUNDLES }),
-    typescript('benchmarks', ['sdk'], ['sdk']),
     typescript('server', ['sdk'], ['sdk']),
+    typescript('benchmarks', ['sdk', 'server'], ['sdk', 'server']),
+    {
+      name: 'page',
+      title: 'web page of the server',
+      needs: [],
+      inputs: ['packages/server/page', 'packages/server/src/client', 'packages/server/package.json', 'pnpm-lock.yaml'],
+      outputs: ['packages/server/dist/ui'],
+      listOutputs: () => listFiles(['packages/server/dist/ui']),
+      expectedSeconds: 2,
+      run: () => run(process.execPath, ['packages/server/page/build.mjs']),
+    },
     {
       name: 'notices',
       title: 'licence and notices',

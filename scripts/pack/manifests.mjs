@@ -30,6 +30,7 @@ export function mainManifest(folder) {
   return {
     ...manifest,
     ...(manifest.dependencies && { dependencies: exact(manifest.dependencies, manifest.version) }),
+    ...(manifest.peerDependencies && { peerDependencies: exact(manifest.peerDependencies, manifest.version) }),
     ...(optional.length > 0 && { optionalDependencies: Object.fromEntries(optional) }),
   };
 }

@@ -10,13 +10,14 @@ import { EXECUTABLES, mainManifest, platformManifest } from './manifests.mjs';
 import { platformOf, RUNNER_PLATFORMS, SIDECAR_PLATFORMS } from './platforms.mjs';
 
 /** The folders of the published packages, each after the packages that it depends on. */
-const MAIN = ['runner', 'sidecar', 'sdk'];
+const MAIN = ['runner', 'sidecar', 'sdk', 'server'];
 
 /** The package whose declarations and modules are published, by folder. */
 const PUBLISHED = {
   runner: /^dist\/index\.(js|d\.ts)$/,
   sidecar: /^dist\/(index\.js|\w+\.d\.ts)$/,
-  sdk: /^dist\/((check|check-worker|command|index|secure-exec)\.js|chunks\/[^/]+\.js|(?!command\/).+\.d\.ts)$/,
+  sdk: /^dist\/((check|check-worker|command|index|mcp|secure-exec)\.js|chunks\/[^/]+\.js|(?!command\/).+\.d\.ts)$/,
+  server: /^dist\/(ui\/[^/]+|.+\.(js|d\.ts))$/,
 };
 
 /** The native files of a platform package, by folder. */

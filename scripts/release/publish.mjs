@@ -19,7 +19,7 @@ const manifestOf = (path) => JSON.parse(execFileSync('tar', ['-xOzf', path, 'pac
 /** Returns the names of all packages of a release, each after its dependencies. */
 export const releaseOrder = () => [
   ...allPlatformManifests().map(({ name }) => name),
-  ...['runner', 'sidecar', 'sdk'].map((folder) => mainManifest(folder).name),
+  ...['runner', 'sidecar', 'sdk', 'server'].map((folder) => mainManifest(folder).name),
 ];
 
 /**

@@ -29,6 +29,7 @@ export const checks = [
   check('prose', (print) => run(process.execPath, ['scripts/prose.mjs'], { onLine: print })),
   check('generated files', (print) => runGenerator(['--check'], print)),
   check('types', (print) => types('tsconfig.tests.json', print)),
+  check('types of the web page', (print) => types('packages/server/page', print)),
   check('types of the recipes', (print) => types('examples/recipes', print)),
   check('documentation site', (print) => run(process.execPath, ['packages/site/build.mjs', '--check'], { onLine: print })),
   check('rustfmt', (print) => cargo(['fmt', '--all', '--check'], print)),

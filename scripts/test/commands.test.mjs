@@ -11,7 +11,7 @@ const documents = trackedFiles().filter((path) => path.endsWith('.md') && !path.
 /** Returns the scripts of package.json that a document names, in blocks and in paragraphs. */
 function scriptsIn(markdown) {
   const text = [...fencedBlocks(markdown).map((block) => block.text), ...(markdown.match(/`[^`\n]+`/g) ?? [])].join('\n');
-  const calls = text.matchAll(/\bpnpm(?:@10)? (?:run )?([a-z][a-z:]*)/g);
+  const calls = text.matchAll(/\bpnpm(?:@10)? (?:run )?([a-z][a-z0-9:]*)/g);
   return [...calls].map(([, script]) => script).filter((script) => !PNPM_ITSELF.has(script));
 }
 

@@ -18,6 +18,8 @@ import { readJson } from './tree.mjs';
 const MB = 1_000_000;
 /** The edge process had 1.34 MB when the bound was set. */
 const EDGE_SIZE = 4 * MB;
+/** The tarball of the server. The page has the terminal emulator. */
+const SERVER_SIZE = 0.4 * MB;
 const PACKING_MS = 240_000;
 
 const { version } = readJson('packages/sdk/package.json');
@@ -41,18 +43,20 @@ const declarations = (name) =>
 const COMMON = ['LICENSE', 'NOTICE', 'README.md', 'package.json'];
 
 // The build ends each bundle with a comment that names the packages in the bundle.
-test('NOTICE has every package that the bundles of coldframe contain', () => {
-  const bundles = listFiles(['packages/sdk/dist']).filter((path) => path.endsWith('.js'));
+test('NOTICE has every package that the bundles of coldframe and the page of the server contain', () => {
+  const bundles = listFiles(['packages/sdk/dist', 'packages/server/dist/ui']).filter((path) => /\.(js|css)$/.test(path));
   const names = bundles.flatMap((path) =>
-    [...readFileSync(fromRoot(path), 'utf8').matchAll(/^\/\/ Contains (.+)$/gm)].flatMap(([, list]) => list.split(', ')),
+    [...readFileSync(fromRoot(path), 'utf8').matchAll(/^\/[/*] Contains (.+?)( \*\/)?$/gm)].flatMap(([, list]) =>
+      list.split(', '),
+    ),
   );
   const notice = readFileSync(fromRoot('NOTICE'), 'utf8');
-  expect(names).toEqual(expect.arrayContaining(['@modelcontextprotocol/sdk', 'acorn', 'zod']));
+  expect(names).toEqual(expect.arrayContaining(['@modelcontextprotocol/sdk', '@xterm/xterm', 'acorn', 'preact', 'zod']));
   expect([...new Set(names)].filter((name) => !new RegExp(`^ +(.*, )?${name}[ ,]`, 'm').test(notice))).toEqual([]);
 });
 
 test('packs the main packages and the platform packages of this machine', () => {
-  expect(find(/^(coldframe|@coldframe\/(runner|sidecar))$/)).toHaveLength(3);
+  expect(find(/^(coldframe|@coldframe\/(runner|server|sidecar))$/)).toHaveLength(4);
   expect(find(/^@coldframe\/runner-linux-/).length).toBeGreaterThan(0);
   expect(find(/^@coldframe\/sidecar-linux-/).length).toBeGreaterThan(0);
 });
@@ -60,8 +64,16 @@ test('packs the main packages and the platform packages of this machine', () => 
 test('packs only the bundles and the declarations into coldframe', () => {
   const chunks = listFiles(['packages/sdk/dist/chunks']).map((path) => path.slice('packages/sdk/'.length));
   const declared = declarations('sdk').filter((path) => !path.startsWith('dist/command/'));
-  const bundles = ['index', 'check', 'check-worker', 'command', 'secure-exec'].map((name) => `dist/${name}.js`);
+  const bundles = ['index', 'check', 'check-worker', 'command', 'mcp', 'secure-exec'].map((name) => `dist/${name}.js`);
   expect(pathsOf(packages.get('coldframe'))).toEqual([...COMMON, ...bundles, ...chunks, ...declared].sort());
+});
+
+test('packs the modules, the declarations and the page into @coldframe/server', () => {
+  const modules = declarations('server').flatMap((path) => [path, path.replace(/\.d\.ts$/, '.js')]);
+  const page = ['icon.svg', 'index.html', 'page.css', 'page.js'].map((name) => `dist/ui/${name}`);
+  const packed = packages.get('@coldframe/server');
+  expect(pathsOf(packed)).toEqual([...COMMON, ...modules, ...page].sort());
+  expect(statSync(packed.path).size).toBeLessThanOrEqual(SERVER_SIZE);
 });
 
 test.each(['runner', 'sidecar'])('packs only the bundle and the declarations into @coldframe/%s', (name) => {
@@ -86,7 +98,7 @@ test('packs the images and one precompiled module into the platform packages of 
   for (const each of find(/^@coldframe\/runner-linux-/)) {
     const rest = pathsOf(each).filter((path) => !COMMON.includes(path));
     expect(rest.map((path) => path.replace(/[0-9a-f]{16}/, 'HASH'))).toEqual(['guest-HASH.cwasm', 'guest.image', 'shell.image']);
-    expect(each.entries.find(({ path }) => path === 'shell.image').size).toBeLessThanOrEqual(18 * MB);
+    expect(each.entries.find(({ path }) => path === 'shell.image').size).toBeLessThanOrEqual(18.5 * MB);
   }
 });
 
@@ -162,7 +174,7 @@ test('publint finds no fault', async () => {
 const ESM_ONLY = ['node16-esm', 'bundler'];
 
 test('the types of the main packages resolve for ES modules and bundlers', async () => {
-  for (const { path, manifest } of find(/^(coldframe|@coldframe\/(runner|sidecar))$/)) {
+  for (const { path, manifest } of find(/^(coldframe|@coldframe\/(runner|server|sidecar))$/)) {
     const { problems } = await checkPackage(createPackageFromTarballData(new Uint8Array(readFileSync(path))));
     const relevant = problems.filter(({ resolutionKind }) => resolutionKind === undefined || ESM_ONLY.includes(resolutionKind));
     expect(relevant, manifest.name).toEqual([]);

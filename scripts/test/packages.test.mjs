@@ -40,6 +40,7 @@ test('a platform package is restricted to its machines', () => {
 test('the main packages depend on this release of each other', () => {
   const { version, dependencies } = mainManifest('sdk');
   expect(dependencies).toMatchObject({ '@coldframe/runner': version, '@coldframe/sidecar': version });
+  expect(mainManifest('server').dependencies).toMatchObject({ coldframe: version });
   for (const folder of ['runner', 'sidecar']) {
     const optional = mainManifest(folder).optionalDependencies;
     const made = allPlatformManifests().filter(({ name }) => name.startsWith(`@coldframe/${folder}-`));
@@ -48,7 +49,9 @@ test('the main packages depend on this release of each other', () => {
 });
 
 test('npm refuses to pack a package from the checkout', () => {
-  const scripts = ['runner', 'sidecar', 'sdk'].map((folder) => readJson(`packages/${folder}/package.json`).scripts.prepack);
+  const scripts = ['runner', 'sidecar', 'sdk', 'server'].map(
+    (folder) => readJson(`packages/${folder}/package.json`).scripts.prepack,
+  );
   expect(new Set(scripts)).toEqual(new Set(['node ../../scripts/pack/refuse.mjs']));
   const options = { cwd: fromRoot('packages/sidecar'), stdio: 'pipe' };
   expect(() => execFileSync('npm', ['pack', '--dry-run', '--foreground-scripts'], options)).toThrow(/pack:all/);

@@ -15,8 +15,8 @@ const step = {
   name: 'packages-for-tests',
   key: `${process.platform}-${process.arch} ${process.version}`,
   inputs: [
-    ...['runner', 'sidecar', 'sdk'].flatMap((name) => [`packages/${name}/dist`, `packages/${name}/package.json`]),
-    ...['runner', 'sidecar', 'sdk'].map((name) => `packages/${name}/README.md`),
+    ...['runner', 'sidecar', 'sdk', 'server'].flatMap((name) => [`packages/${name}/dist`, `packages/${name}/package.json`]),
+    ...['runner', 'sidecar', 'sdk', 'server'].map((name) => `packages/${name}/README.md`),
     ...['LICENSE', 'NOTICE', 'scripts/pack', 'scripts/pack.mjs'],
   ],
   skip: ['inputs', 'shell-inputs'],

@@ -23,13 +23,21 @@ test('a release replaces the versions of the crates of the workspace', () => {
 });
 
 test('a release publishes every package after its dependencies', () => {
-  const manifests = [mainManifest('sdk'), mainManifest('runner'), ...allPlatformManifests(), mainManifest('sidecar')];
+  const manifests = [
+    mainManifest('server'),
+    mainManifest('sdk'),
+    mainManifest('runner'),
+    ...allPlatformManifests(),
+    mainManifest('sidecar'),
+  ];
   const packages = manifests.map((manifest) => ({ manifest }));
   const published = inOrder(packages, mainManifest('sdk').version).map(({ manifest }) => manifest);
-  expect(published).toHaveLength(9);
+  expect(published).toHaveLength(10);
   for (const [index, { dependencies, optionalDependencies }] of published.entries()) {
     const earlier = published.slice(0, index).map(({ name }) => name);
-    const own = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => name.startsWith('@coldframe/'));
+    const own = Object.keys({ ...dependencies, ...optionalDependencies }).filter(
+      (name) => name === 'coldframe' || name.startsWith('@coldframe/'),
+    );
     expect(own.filter((name) => !earlier.includes(name))).toEqual([]);
   }
 });
@@ -43,7 +51,7 @@ test('a release without one of its packages is refused', () => {
 
 test('changesets raise all published packages to one version', () => {
   const { fixed } = readJson('.changeset/config.json');
-  expect(fixed).toEqual([['coldframe', '@coldframe/sidecar', '@coldframe/runner']]);
+  expect(fixed).toEqual([['coldframe', '@coldframe/sidecar', '@coldframe/runner', '@coldframe/server']]);
 });
 
 test('the release workflow builds every platform package', () => {

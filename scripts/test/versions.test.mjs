@@ -33,7 +33,12 @@ test('no dependency has two versions', () => {
 
 test('published packages have one version and one licence', () => {
   const published = manifests.filter(({ manifest }) => !manifest.private);
-  expect(published.map(({ manifest }) => manifest.name).sort()).toEqual(['@coldframe/runner', '@coldframe/sidecar', 'coldframe']);
+  expect(published.map(({ manifest }) => manifest.name).sort()).toEqual([
+    '@coldframe/runner',
+    '@coldframe/server',
+    '@coldframe/sidecar',
+    'coldframe',
+  ]);
   expect(new Set(published.map(({ manifest }) => manifest.version)).size).toBe(1);
   expect(new Set(published.map(({ manifest }) => manifest.license))).toEqual(new Set(['Apache-2.0']));
   const crates = /^version = "([^"]+)"/m.exec(readText('packages/sidecar/Cargo.toml'))?.[1];

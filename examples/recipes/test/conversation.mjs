@@ -27,6 +27,7 @@ export const timeout = 3_000;
 export const results = [
   {
     exitCode: 124,
+    signal: 'SIGKILL',
     stdout: '',
     stderr: `coldframe: the program ran longer than its timeout of ${timeout} ms (ERR_TIMEOUT, limit: timeout)\n`,
     error: {
@@ -36,8 +37,8 @@ export const results = [
       timeoutMs: timeout,
     },
   },
-  { exitCode: 1, stdout: '', stderr: expect.stringContaining('TypeError: no such fruit') },
-  { exitCode: 0, stdout: '42\n', stderr: '' },
+  { exitCode: 1, signal: null, stdout: '', stderr: expect.stringContaining('TypeError: no such fruit') },
+  { exitCode: 0, signal: null, stdout: '42\n', stderr: '' },
 ];
 
 /** Returns the pids of this process's children: the sidecars that a recipe has not disposed. */

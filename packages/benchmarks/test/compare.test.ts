@@ -172,6 +172,14 @@ const FIRST_VERSIONS: Record<string, { json: object; names: string[] }> = {
     },
     names: ['node:vm, cold', 'node:vm, warm', 'node:vm, calls'],
   },
+  'coldframe-serve/1': {
+    json: {
+      times: [{ name: 'create', server: statistics, floor: statistics, floorName: 'the SDK' }],
+      rates: [{ name: 'creates', times: statistics }],
+      live: [{ count: 5, createMs: statistics, commandMs: statistics }],
+    },
+    names: ['create', 'create, the SDK', 'creates', 'create among 5 live sandboxes', 'a command among 5 live sandboxes'],
+  },
 };
 
 test.each(benchmarks.map(({ schema }) => schema))('reads the figures of the first version of %s', (schema) => {

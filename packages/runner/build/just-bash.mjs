@@ -3,6 +3,8 @@
 // has one minified bundle, so each place is found by a pattern that must match exactly once. A
 // version of just-bash that differs at a place therefore fails the build. Next: shell.mjs.
 
+import { fileURLToPath } from 'node:url';
+
 /**
  * The changes: a reason, a pattern, and its replacement. `$1` and the other groups are the bundle's
  * own short names.
@@ -48,7 +50,54 @@ const CHANGES = [
     find: /get stdin\(\)\{return p=!0,d\}/,
     put: 'get stdin(){return p=!0,d=i.interpreter.inputOf(d)}',
   },
+  {
+    why: 'an assignment without a substitution succeeds',
+    find: /(this\.ctx\.state\.expansionStderr="",L\("",P,)this\.ctx\.state\.lastExitCode\)\}let l=/,
+    put: '$1this.assignmentStatus())}let l=',
+  },
+  {
+    why: 'adjacent parentheses in an arithmetic expansion may close two groups',
+    find: /for\(;o<t\.length-1&&s>0;\)t\[o\]==="\$"&&t\[o\+1\]==="\("\?.{0,260}?(let a=t\.slice\(r,o\),l=this\.parseArithmeticExpression\(a\))/,
+    put: 'o=endOfArithmetic(t,r);$1',
+  },
+  {
+    why: 'adjacent parentheses in an arithmetic expansion within another',
+    find: /for\(;s<n\.length-1&&i>0;\)n\[s\]==="\("&&n\[s\+1\]==="\(".{0,90}?(let a=n\.slice\(o,s\))/,
+    put: 's=endOfArithmetic(n,o);$1',
+  },
+  {
+    why: 'a set of characters in a pattern may be negated by an exclamation mark',
+    find: /let i=e\.indexOf\("\]",r\+1\);i!==-1\?\(n\+=e\.slice\(r,i\+1\),r=i\):n\+="\\\\\["/,
+    put: 'let i=setOfCharacters(e,r);n+=i.pattern,r=i.end',
+  },
+  {
+    why: 'the end of a set of characters in a pattern',
+    find: /for\(n<e\.length&&e\[n\]==="\^"&&n\+\+,(n<e\.length&&e\[n\]==="\]"&&n\+\+;n<e\.length;\)\{let r=e\[n\];if\(r==="\\\\"&&n\+1<e\.length\)\{let s=e\[n\+1\];if)/,
+    put: 'for(n<e.length&&(e[n]==="^"||e[n]==="!")&&n++,$1',
+  },
+  {
+    why: 'an escape of a byte that is not UTF-8 stays a byte',
+    find: /(if\(r<128\)\{t\+=String\.fromCharCode\(r\),n\+\+;continue\})(if\(\(r&224\)===192\).{0,1100}?t\+=String\.fromCharCode\(r\),n\+\+\}return t\})/,
+    put: (_, ascii, rest) => ascii + rest.replaceAll('String.fromCharCode(r)', 'String.fromCharCode(56320|r)'),
+  },
+  {
+    why: 'the flags of the shell',
+    find: /(\(o\+="C"\),o\+=)"s",o/,
+    put: '$1e.interpreter.flags(),o',
+  },
 ];
+
+/** The changes of the file of the bundle that encodes texts. */
+const CHUNK_CHANGES = [
+  {
+    why: 'a byte that is not UTF-8 is encoded as this byte',
+    find: /(function (\w+)\(t,n=\w+\)\{if\(!t\)return t;)(\w+\(\w+\(t\),n,"UTF-8 encode"\))/,
+    put: '$1if(/[\\udc80-\\udcff]/u.test(t))return t.split(/([\\udc80-\\udcff])/u).map(p=>/^[\\udc80-\\udcff]$$/u.test(p)?String.fromCharCode(p.charCodeAt(0)&255):$2(p)).join("");$3',
+  },
+];
+
+// The file with the functions that the changes call.
+const CORRECTIONS = fileURLToPath(new URL('../shell/corrections.js', import.meta.url));
 
 /**
  * The names by which the shell imports parts that the package does not export, with the pattern of
@@ -56,8 +105,12 @@ const CHANGES = [
  */
 const EXPORTS = {
   Interpreter: /(\w+)=class\{ctx;constructor\(/,
+  ExecutionLimitError: /exitCode:(\w+)\.EXIT_CODE/,
   shellBuiltins: /!(\w+)\.has\(o\)\)return \w+\(`bash: builtin: /,
 };
+
+// The file of the bundle that encodes texts. The name has a hash of the content.
+const ENCODER = /just-bash\/dist\/bundle\/chunks\/chunk-GN6CQ3J4\.js$/;
 
 // Commands that need native code, an engine of their own or a network, and large commands that few
 // scripts use.
@@ -70,6 +123,7 @@ export function adaptJustBash({ entry, read }) {
     setup(build) {
       build.onResolve({ filter: LEFT_OUT }, ({ path }) => ({ path, namespace: 'left-out' }));
       build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = {};', loader: 'js' }));
+      build.onLoad({ filter: ENCODER }, ({ path }) => ({ contents: changed(read(path), CHUNK_CHANGES), loader: 'js' }));
       build.onLoad({ filter: /just-bash\/dist\/bundle\/index\.js$/ }, ({ path }) => {
         if (path !== entry) throw new Error(`two copies of just-bash: ${path} and ${entry}`);
         return { contents: adapt(read(path)), loader: 'js' };
@@ -78,17 +132,23 @@ export function adaptJustBash({ entry, read }) {
   };
 }
 
-function adapt(text) {
-  for (const { why, find, put } of CHANGES) {
+function changed(text, changes) {
+  for (const { why, find, put } of changes) {
     if (text.split(find).length !== 2 + groupsOf(find)) throw new Error(`just-bash differs from its pinned version: ${why}`);
     text = text.replace(find, put);
   }
+  return text;
+}
+
+function adapt(original) {
+  const text = changed(original, CHANGES);
   const names = Object.entries(EXPORTS).map(([name, find]) => {
     const found = find.exec(text);
     if (found === null) throw new Error(`just-bash differs from its pinned version: ${name}`);
     return `${found[1]} as ${name}`;
   });
-  return `${text}\nexport { ${names.join(', ')} };\n`;
+  const corrections = `import { endOfArithmetic, setOfCharacters } from ${JSON.stringify(CORRECTIONS)};`;
+  return `${corrections}\n${text}\nexport { ${names.join(', ')} };\n`;
 }
 
 // Returns the number of groups in a pattern, because `split` adds the groups to its result.

@@ -1,55 +1,16 @@
-// Builtins that just-bash lacks, or implements without processes: command, wait, jobs, trap, kill,
-// exec, umask, ulimit. Next: background.js, traps.js.
+// Builtins that just-bash lacks, or implements without processes: command, trap, exec, umask,
+// ulimit. Next: job-builtins.js, traps.js.
 
 import fs from 'node:fs';
 import { posix } from 'node:path';
-import { jobs } from './background.js';
-import { place, signalName, signalNumber } from './processes.js';
+import { historyBuiltin } from './interactive/history.js';
+import { bg, disown, fg, kill, listJobs, wait } from './job-builtins.js';
+import { place } from './processes.js';
 import { flush } from './sink.js';
-import { listTraps, nextTrapped, setTrap, trapsOwn } from './traps.js';
+import { listTraps, setTrap } from './traps.js';
 
 const ok = (stdout = '') => ({ stdout, stderr: '', exitCode: 0 });
 const fail = (stderr, exitCode = 1) => ({ stdout: '', stderr: `bash: ${stderr}\n`, exitCode });
-const SIGNALED = 128;
-const NO_CHILD = 127;
-
-async function wait(_interpreter, args) {
-  const names = args.filter((arg) => arg !== '-n' && arg !== '-f');
-  const wanted =
-    names.length === 0 ? [...jobs.values()] : names.map((name) => jobs.get(Number(name.replace(/^%/, ''))) ?? jobOf(name));
-  if (wanted.includes(undefined))
-    return fail(`wait: pid ${names[wanted.indexOf(undefined)]} is not a child of this shell`, NO_CHILD);
-  const trapped = nextTrapped();
-  let exitCode = 0;
-  try {
-    const all = args.includes('-n') ? [Promise.race(wanted.map((job) => job.ended))] : wanted.map((job) => job.ended);
-    for (const end of all) {
-      const signal = trapped.signal.then((number) => ({ number }));
-      const got = await Promise.race([end, signal]);
-      if (typeof got === 'object') return { ...ok(), exitCode: SIGNALED + got.number };
-      exitCode = got;
-    }
-  } finally {
-    trapped.stop();
-  }
-  if (names.length === 0 && !args.includes('-n')) {
-    jobs.clear();
-    exitCode = 0;
-  }
-  return { ...ok(), exitCode };
-}
-
-const jobOf = (name) => (/^%\d+$/.test(name) ? [...jobs.values()][Number(name.slice(1)) - 1] : undefined);
-
-function listJobs() {
-  const line = ({ command, status }, index) => {
-    const [state, suffix] = status === undefined ? ['Running', ' &'] : ['Done', ''];
-    return `[${index + 1}]   ${state}                 ${command}${suffix}\n`;
-  };
-  const text = [...jobs.values()].map(line).join('');
-  for (const job of [...jobs.values()]) if (job.status !== undefined) jobs.delete(job.pid);
-  return ok(text);
-}
 
 function trap(_interpreter, args) {
   const [first, ...names] = args[0] === '--' ? args.slice(1) : args;
@@ -59,41 +20,6 @@ function trap(_interpreter, args) {
   if (names.length === 0) return setTrap('-', first) ? ok() : fail(`trap: ${first}: invalid signal specification`);
   const bad = names.find((name) => !setTrap(first, name));
   return bad === undefined ? ok() : fail(`trap: ${bad}: invalid signal specification`);
-}
-
-function kill(_interpreter, args) {
-  if (args[0] === '-l') {
-    if (args[1] !== undefined) return ok(`${signalName(Number(args[1]) & 0x7f)?.slice(3) ?? ''}\n`);
-    return ok(
-      `${Array.from({ length: 31 }, (_, i) => signalName(i + 1)?.slice(3))
-        .filter(Boolean)
-        .join(' ')}\n`,
-    );
-  }
-  let signal = 'TERM';
-  const targets = [...args];
-  if (targets[0] === '-s' || targets[0] === '-n') signal = targets.splice(0, 2)[1];
-  else if (/^-./.test(targets[0] ?? '') && targets[0] !== '--') signal = targets.shift().slice(1);
-  if (targets[0] === '--') targets.shift();
-  const number = signalNumber(signal ?? '');
-  if (number === undefined) return fail(`kill: ${signal}: invalid signal specification`);
-  if (targets.length === 0)
-    return fail('kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]', 2);
-  let result = ok();
-  for (const target of targets) {
-    const pid = target.startsWith('%') ? jobOf(target)?.pid : Number(target);
-    if (!Number.isInteger(pid)) {
-      result = fail(`kill: ${target}: arguments must be process or job IDs`);
-      continue;
-    }
-    if (pid === process.pid && trapsOwn(number)) continue;
-    try {
-      process.kill(pid, number);
-    } catch (error) {
-      result = fail(`kill: (${target}) - ${error.code === 'ESRCH' ? 'No such process' : 'Operation not permitted'}`);
-    }
-  }
-  return result;
 }
 
 // Replaces the shell by a command: the shell ends with the command's exit code. Returns undefined
@@ -128,17 +54,19 @@ function command(interpreter, args) {
   const flags = args.filter((arg) => /^-[pvV]+$/.test(arg)).join('');
   if (!/[vV]/.test(flags)) return undefined;
   const { state } = interpreter.ctx;
-  const result = ok();
+  const result = { ...ok(), exitCode: 1 };
   for (const name of args.filter((arg) => !/^-[pvV]+$/.test(arg))) {
     if (KEYWORDS.has(name)) {
+      result.exitCode = 0;
       result.stdout += flags.includes('V') ? `${name} is a shell keyword\n` : `${name}\n`;
       continue;
     }
     const kind = interpreter.kindOf(name);
     const path = interpreter.find(name);
     const missing = kind === 'missing' || (name.includes('/') && !isExecutable(posix.resolve(state.cwd, name)));
-    if (missing) result.exitCode = 1;
-    else if (flags.includes('V'))
+    if (missing) continue;
+    result.exitCode = 0;
+    if (flags.includes('V'))
       result.stdout +=
         kind === 'function' || kind === 'builtin'
           ? `${name} is a ${kind === 'builtin' ? 'shell builtin' : 'function'}\n`
@@ -148,7 +76,7 @@ function command(interpreter, args) {
   return result;
 }
 
-const KEYWORDS = new Set('if then elif else fi for while until do done case esac function time in { } ! [['.split(' '));
+export const KEYWORDS = new Set('if then elif else fi for while until do done case esac function time in { } ! [['.split(' '));
 /**
  * The commands that are a part of the shell in bash too, although files in `/bin` have their names.
  * The rules about programs do not apply to these words, because a shell starts no program for them.
@@ -168,6 +96,10 @@ export const ownBuiltins = new Map([
   ['command', command],
   ['wait', wait],
   ['jobs', listJobs],
+  ['fg', fg],
+  ['bg', bg],
+  ['disown', disown],
+  ['history', historyBuiltin],
   ['trap', trap],
   ['kill', kill],
   ['exec', exec],

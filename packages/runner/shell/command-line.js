@@ -14,11 +14,13 @@ const LONG = /^--(?:login|norc|noprofile|posix|restricted|noediting|verbose)$/;
 const WITH_VALUE = /^--(?:rcfile|init-file)$/;
 
 /**
- * Returns `{ options, script | file | fromInput, name, args }`, `{ version: true }`, or `{ bad }`,
- * the reason of a failure.
+ * Returns `{ options, start, script | file | fromInput, name, args }`, `{ version: true }`, or
+ * `{ bad }`, the reason of a failure. `start` selects the files that the shell runs first
+ * (start-up.js), and `start.isInteractive` is true for `-i`.
  */
 export function readCommandLine([called, ...line]) {
   const options = {};
+  const start = { isLogin: called.startsWith('-'), isInteractive: false, noProfile: false, noRc: false, rcFile: undefined };
   let command = false;
   let fromInput = false;
   let i = 0;
@@ -28,9 +30,14 @@ export function readCommandLine([called, ...line]) {
       i++;
       break;
     }
-    if (LONG.test(word)) continue;
+    if (LONG.test(word)) {
+      start.isLogin ||= word === '--login';
+      start.noProfile ||= word === '--noprofile';
+      start.noRc ||= word === '--norc';
+      continue;
+    }
     if (WITH_VALUE.test(word)) {
-      i++;
+      start.rcFile = line[++i];
       continue;
     }
     if (word === '--version') return { version: true };
@@ -39,20 +46,22 @@ export function readCommandLine([called, ...line]) {
     for (const letter of word.slice(1)) {
       if (letter === 'c') command = true;
       else if (letter === 's') fromInput = true;
+      else if (letter === 'i') start.isInteractive = true;
+      else if (letter === 'l') start.isLogin = true;
       else if (letter === 'o' || letter === 'O') {
         const name = line[++i];
         if (letter === 'o') options[name] = word.startsWith('-');
       } else if (letter in SWITCHES) options[SWITCHES[letter]] = word.startsWith('-');
-      else if (!'ilhmpBEHPTbkrt'.includes(letter)) return { bad: `-${letter}: invalid option` };
+      else if (!'hmpBEHPTbkrt'.includes(letter)) return { bad: `-${letter}: invalid option` };
     }
   }
   const rest = line.slice(i);
   if (command) {
     if (rest.length === 0) return { bad: '-c: option requires an argument' };
     const [script, name = called, ...args] = rest;
-    return { options, script, name, args };
+    return { options, start, script, name, args };
   }
-  if (fromInput || rest.length === 0) return { options, fromInput: true, name: called, args: rest };
+  if (fromInput || rest.length === 0) return { options, start, fromInput: true, name: called, args: rest };
   const [file, ...args] = rest;
-  return { options, file, name: file, args };
+  return { options, start, file, name: file, args };
 }

@@ -7,9 +7,12 @@ import os from 'node:os';
 import { posix } from 'node:path';
 import { defineCommand, getCommandNames } from 'just-bash';
 import { cmp, hexdump, shuf, truncate, xxd } from './commands/bytes.js';
-import { arch, chgrp, chown, df, free, getent, groups, install, logname, uptime } from './commands/machine.js';
+import { chgrp, chown, groups, id, logname, whoami } from './commands/identity.js';
+import { arch, df, free, getent, install, uptime } from './commands/machine.js';
 import { killall, pgrep, pidof, pkill } from './commands/processes.js';
-import { clear, stty, tput, tty } from './commands/terminal.js';
+import { stty } from './commands/stty.js';
+import { clear, reset, tput, tty } from './commands/terminal.js';
+import { getfattr, setfattr } from './commands/user-attributes.js';
 import { ls } from './ls.js';
 import { echo, printf } from './printf.js';
 import { passHead, readHead } from './programs.js';
@@ -82,15 +85,6 @@ function resolved(path, all) {
   return posix.join(fs.realpathSync(posix.dirname(path)), posix.basename(path));
 }
 
-function id(args) {
-  const [uid, gid] = [process.getuid(), process.getgid()];
-  const flags = args.join('');
-  const names = flags.includes('n');
-  if (flags.includes('u')) return ok(`${names ? 'user' : uid}\n`);
-  if (flags.includes('g') || flags.includes('G')) return ok(`${names ? 'user' : gid}\n`);
-  return ok(`uid=${uid}(user) gid=${gid}(user) groups=${gid}(user)\n`);
-}
-
 // Reads only the beginning of a character device, which may have no end. just-bash reads other
 // files.
 async function head(args, context) {
@@ -134,13 +128,28 @@ export const own = [
   ['uname', uname],
   ['mktemp', mktemp],
   ['realpath', realpath],
-  ['id', id],
   ['nproc', () => ok(`${os.availableParallelism()}\n`)],
   ['sync', () => ok()],
   ['printf', (args, context) => printf(args, context.origCommand)],
   ['echo', (args, context) => echo(args, context.origCommand)],
-  ...Object.entries({ arch, chgrp, chown, clear, cmp, df, free, getent, groups, hexdump, install, killall, logname }),
-  ...Object.entries({ pgrep, pidof, pkill, shuf, stty, tput, truncate, tty, uptime, xxd }),
+  ...Object.entries({
+    arch,
+    chgrp,
+    chown,
+    clear,
+    cmp,
+    df,
+    free,
+    getent,
+    getfattr,
+    groups,
+    hexdump,
+    id,
+    install,
+    killall,
+    logname,
+  }),
+  ...Object.entries({ pgrep, pidof, pkill, reset, setfattr, shuf, stty, tput, truncate, tty, uptime, whoami, xxd }),
 ].map(([name, run]) =>
   defineCommand(name, async (args, context) =>
     args[0] === '--help' && context.origCommand === undefined ? usage(name) : run(args, context),

@@ -37,21 +37,6 @@ export function readSome(fd, most = PIECE) {
   return piece.subarray(0, fs.readSync(fd, piece, 0, most, null));
 }
 
-/**
- * Reads exactly one line, with its line break, so that the next reader receives the bytes after the
- * line.
- */
-export function readLine(fd) {
-  const bytes = [];
-  for (;;) {
-    const byte = readSome(fd, 1);
-    if (byte.length === 0) break;
-    bytes.push(byte[0]);
-    if (byte[0] === 10) break;
-  }
-  return Buffer.from(bytes);
-}
-
 /** Returns the two ends of a pipe: [read end, write end]. */
 export function pipe() {
   const ends = kernel.pair();

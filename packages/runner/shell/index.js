@@ -2,21 +2,27 @@
 // (crates/kernel/src/processes/resolve.rs). The language and most commands are just-bash's;
 // processes, descriptors and files are the runtime's. Next: command-line.js, interpreter.js.
 
+import './collation.js';
+import kernel from 'coldframe:kernel';
 import fs from 'node:fs';
-import v8 from 'node:v8';
 import { Bash, createCommandContext, parse } from 'just-bash';
-import { STATE } from './background.js';
 import { readCommandLine } from './command-line.js';
 import { names, own } from './commands.js';
-import { close, readAll, write } from './descriptors.js';
+import { write } from './descriptors.js';
 import { filesystem } from './filesystem.js';
 import { filter, isFilter } from './filters.js';
+import { inherited } from './fork.js';
+import { interact } from './interactive/session.js';
 import { beginAnew } from './interpreter.js';
 import { executionLimits } from './limits.js';
-import { applet, place } from './processes.js';
+import { abandon, enter, evaluate, leave } from './notebook.js';
+import { applet, place, shellProcess } from './processes.js';
 import { programs } from './programs.js';
 import { reasonOf } from './reasons.js';
+import { done, runScript } from './run-script.js';
+import { nextLine } from './script-input.js';
 import { bytesOf, sink } from './sink.js';
+import { runStartUpFiles } from './start-up.js';
 
 const UNUSABLE = 2;
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
@@ -64,7 +70,7 @@ function makeBash(env, cwd) {
 export async function main(name, argv) {
   let exitCode;
   try {
-    exitCode = SHELLS.has(name) ? await shell(argv) : await command(name, argv.slice(1));
+    exitCode = SHELLS.has(name) ? await shell(name, argv) : await command(name, argv.slice(1));
   } catch (error) {
     write(2, Buffer.from(`${name}: ${error?.message ?? error}\n`));
     exitCode = UNUSABLE;
@@ -88,7 +94,15 @@ async function loaded(name) {
   return known.internalOriginalCommand ?? known;
 }
 
-async function shell(argv) {
+async function shell(name, argv) {
+  shellProcess.name = name;
+  const bash = makeBash(process.env, workingDirectory());
+  const { state } = bash;
+  const part = inherited(state);
+  if (part !== undefined) {
+    place.isGiven = isOneCommand([part]);
+    return runBy(bash, (interpreter) => interpreter.executeScript({ type: 'Script', statements: [part] }));
+  }
   const line = readCommandLine(argv);
   if (line.version) {
     write(1, Buffer.from('GNU bash, version 5.1.0(1)-release (just-bash 3.4.2)\n'));
@@ -98,37 +112,60 @@ async function shell(argv) {
     write(2, Buffer.from(`${argv[0]}: ${line.bad}\n`));
     return UNUSABLE;
   }
-  const bash = makeBash(process.env, workingDirectory());
-  const { state } = bash;
   Object.assign(state.options, line.options);
   state.env.set('0', line.name);
   for (const [index, arg] of line.args.entries()) state.env.set(String(index + 1), arg);
   state.env.set('#', String(line.args.length));
   state.env.set('@', line.args.join(' '));
   state.env.set('*', line.args.join(' '));
-  inherit(state);
-  place.isGiven = line.script !== undefined && isOneCommand(line.script);
+  const { start } = line;
+  start.name = name;
+  const isSession = line.fromInput && (start.isInteractive || (kernel.isTerminal(0) && kernel.isTerminal(2)));
+  start.isInteractive ||= isSession;
+  shellProcess.flags = `${start.isInteractive ? 'i' : ''}${line.script !== undefined ? 'c' : line.fromInput ? 's' : ''}`;
+  if (isSession) return runBy(bash, (interpreter) => interact(interpreter, start));
+  if (line.fromInput)
+    return runBy(bash, async (interpreter) => {
+      const isEnded = await runStartUpFiles(interpreter, start);
+      return isEnded ? done(interpreter.ctx.state) : runScript(interpreter, { line: () => nextLine(0) });
+    });
   const text = line.script ?? read(line);
   if (typeof text === 'number') return text;
+  place.isGiven = line.script !== undefined && isOneCommand(parsed(line.script)?.statements);
+  if (!start.isLogin && !start.isInteractive) return run(bash, text);
+  beginAnew(async (interpreter, node) => {
+    const isEnded = await runStartUpFiles(interpreter, start);
+    return isEnded ? done(interpreter.ctx.state) : interpreter.executeScript(node);
+  });
   return run(bash, text);
 }
 
-// Returns whether the text is a single command, so that the command may replace the shell, as in
-// bash.
-function isOneCommand(text) {
+// Runs `work` as the script of the shell. just-bash needs a text, and `work` replaces this text.
+function runBy(bash, work) {
+  beginAnew(work);
+  return run(bash, ':');
+}
+
+function parsed(text) {
   try {
-    const { statements } = parse(text);
-    const [{ background, pipelines }] = statements;
-    const [{ negated, timed, commands }] = pipelines;
-    const isOne = statements.length === 1 && pipelines.length === 1 && commands.length === 1;
-    return isOne && !background && !negated && !timed && commands[0].type === 'SimpleCommand';
+    return parse(text);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
-function read({ file, fromInput }) {
-  if (fromInput) return readAll(0).toString('utf8');
+// Returns whether the statements are a single command, so that the command may replace the shell,
+// as in bash.
+function isOneCommand(statements) {
+  if (statements?.length !== 1) return false;
+  const [{ background, pipelines }] = statements;
+  const [{ negated, timed, commands }] = pipelines;
+  return (
+    pipelines.length === 1 && commands.length === 1 && !background && !negated && !timed && commands[0].type === 'SimpleCommand'
+  );
+}
+
+function read({ file }) {
   try {
     return fs.readFileSync(file, 'utf8').replace(/^#!.*/, '');
   } catch (error) {
@@ -149,25 +186,21 @@ function workingDirectory() {
   return process.cwd();
 }
 
-// Restores the shell state that the parent shell passed to this process (background.js).
-function inherit(state) {
-  const fd = process.env[STATE];
-  if (fd === undefined) return;
-  const { env, shellPid, ...rest } = v8.deserialize(readAll(Number(fd)));
-  close(Number(fd));
-  const { options } = state;
-  Object.assign(state, rest, { env: new Map([...state.env, ...env]), virtualPid: shellPid });
-  Object.assign(state.options, options, rest.options);
-  state.env.delete(STATE);
-  state.exportedVars.delete(STATE);
-}
-
 async function run(bash, text) {
   const result = await bash.exec(text, { rawScript: true });
   if (result.stdout) write(1, bytesOf(result.stdout));
   if (result.stderr) write(2, bytesOf(result.stderr));
   return result.exitCode & 0xff;
 }
+
+/** The functions of a shell that stays alive, for the bootstrap (notebook.js). */
+const make = () => makeBash(process.env, workingDirectory());
+export const notebook = {
+  enter: (texts) => enter(make, texts),
+  leave,
+  evaluate: (text) => evaluate(make, text),
+  abandon,
+};
 
 /** Loads every command while the image is made, so that a process loads no command. */
 export async function warm() {

@@ -2,7 +2,9 @@
 // command in the shell's own process reads its whole input before it writes output. The commands of
 // programs.js and filters.js write output while they read, as processes. Next: filters.js.
 
+import kernel from 'coldframe:kernel';
 import fs from 'node:fs';
+import { close, descriptorOf } from './descriptors.js';
 import { isFilter } from './filters.js';
 import { followsFile } from './follow.js';
 
@@ -55,3 +57,20 @@ export const plainArguments = (node) =>
 /** Returns whether a redirection replaces the input of the command. */
 export const hasOwnInput = (node) =>
   (node.redirections ?? []).some(({ operator, fd }) => operator.startsWith('<') && (fd ?? 0) === 0);
+
+/**
+ * Returns the input of a program: this process's own input, unless other input is given. `release`
+ * must be called when the program has ended. `release` finds by the file's position which part of a
+ * group's input the program has read.
+ */
+export function inputFor(state, stdin, owned) {
+  const isGroups = !owned && stdin === '';
+  const text = isGroups ? state.groupStdin : stdin;
+  if (text === undefined) return { fd: 0, release: () => {} };
+  const fd = descriptorOf(Buffer.from(text, 'latin1'));
+  const release = () => {
+    if (isGroups && state.groupStdin === text) state.groupStdin = text.slice(kernel.position(fd));
+    close(fd);
+  };
+  return { fd, release };
+}

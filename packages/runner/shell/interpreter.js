@@ -4,16 +4,20 @@
 // interpreter's class is changed and not extended, because the interpreter makes instances of
 // itself (for `xargs`, `find -exec`, `eval`, ...). Next: pipelines.js, background.js, builtins.js.
 
-import kernel from 'coldframe:kernel';
 import fs from 'node:fs';
 import { Interpreter, shellBuiltins } from 'just-bash';
 import { background } from './background.js';
 import { ownBuiltins, SHELL_WORDS } from './builtins.js';
-import { close, descriptorOf, openUnnamedFile, pipe, readAll, readLine, readUnnamedFile } from './descriptors.js';
-import { follows, hasOwnInput, inputMayWait, readsAsItComes } from './input.js';
+import { close, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
+import { isStale, never, received } from './generations.js';
+import { follows, hasOwnInput, inputFor, inputMayWait, readsAsItComes } from './input.js';
+import { checkpoint } from './interrupts.js';
+import { awaitForeground, foregroundGroup, noGroup, usesJobControl } from './jobs.js';
 import { cannotRun, isLauncher, launched, withoutCommand } from './launchers.js';
+import { pipelineOf, textOf } from './nodes.js';
 import { runPipeline } from './pipelines.js';
-import { applet, ended, exitCodeOf, find, place, refused, start, takePlace } from './processes.js';
+import { applet, ended, exitCodeOf, find, inBackground, place, refused, shellProcess, start, takePlace } from './processes.js';
+import { assignsInput, decodeAssigned, read, readsInput } from './read-builtin.js';
 import { reasonOf } from './reasons.js';
 import { keptDescriptor, redirect, taken } from './redirections.js';
 import { flush, keeping, sink } from './sink.js';
@@ -22,6 +26,7 @@ import { runTraps, takeExitTrap, trapsDue } from './traps.js';
 const ALL = { out: true, err: true };
 const { prototype } = Interpreter;
 const { executePipeline, executeScript, executeStatement, executeCommandInner, executeSubshell, runCommand } = prototype;
+const { executeSimpleCommandInner } = prototype;
 
 /**
  * Returns the kind of a command: 'function', 'builtin', 'own' (a command of just-bash), 'program',
@@ -78,27 +83,52 @@ prototype.executeSubshell = function (...args) {
 prototype.captured = async function (work) {
   const { plan } = this;
   this.plan = undefined;
+  let exitCode = 1;
   try {
-    return await withOwnUmask(() => keeping(ALL, work));
+    const result = await withOwnUmask(() => keeping(ALL, work));
+    exitCode = result.exitCode;
+    return result;
+  } catch (error) {
+    exitCode = error?.exitCode ?? exitCode;
+    throw error;
   } finally {
     this.plan = plan;
+    this.substitutionStatus = exitCode;
   }
 };
 
-let isFirst = true;
+prototype.executeSimpleCommandInner = function (node, ...rest) {
+  if (!node.name) this.substitutionStatus = 0;
+  return executeSimpleCommandInner.call(this, node, ...rest);
+};
+
+/** Returns the status of a command that is only assignments: of its last substitution, or 0. */
+prototype.assignmentStatus = function () {
+  return this.substitutionStatus;
+};
+
+/** Returns the flags of `$-` that depend on the start of the shell. */
+prototype.flags = () => shellProcess.flags;
+
+const parsed = (interpreter, node) => executeScript.call(interpreter, node);
+let outermost = parsed;
 
 /**
  * Makes the next script the outermost script. This process ends with the exit code of that script.
+ * `run` runs other commands than the script that was parsed, such as the commands that arrive at a
+ * descriptor.
  */
-export function beginAnew() {
-  isFirst = true;
+export function beginAnew(run = parsed) {
+  outermost = run;
 }
 
 // Runs a script. When the outermost script ends, also runs the due traps with the script's state.
 prototype.executeScript = async function (node) {
-  if (!isFirst) return executeScript.call(this, node);
-  isFirst = false;
-  const done = flush(await outcome(executeScript.call(this, node)));
+  if (received(this)) return never();
+  if (outermost === undefined) return executeScript.call(this, node);
+  const run = outermost;
+  outermost = undefined;
+  const done = flush(await outcome(run(this, node)));
   const { state } = this.ctx;
   const { exitCode } = done;
   for (const text of [...trapsDue(), takeExitTrap()].filter(Boolean)) {
@@ -124,11 +154,14 @@ async function outcome(running) {
 }
 
 prototype.executeStatement = async function (node) {
+  await checkpoint();
+  if (isStale(this)) return never();
   await runTraps(this);
-  return node.background ? background(this, node) : executeStatement.call(this, node);
+  return node.background ? inBackground(() => background(this, node)) : executeStatement.call(this, node);
 };
 
 prototype.executePipeline = async function (node) {
+  if (isStale(this)) return never();
   const run = node.commands.length > 1 ? runPipeline(this, node, executePipeline) : executePipeline.call(this, node);
   return flush(await run);
 };
@@ -157,11 +190,13 @@ prototype.readsDescriptor = function () {
   return applet.name === undefined && this.ctx.state.groupStdin === undefined;
 };
 
-// Returns whether a command of just-bash must be a process, because its input may have no end. A
-// command that was started as a process runs in this process.
+// Returns whether a command of just-bash must be a process: its input may have no end, or the user
+// may stop or interrupt the command. A command that was started as a process runs
+// in this process.
 prototype.mustBeProcess = function (node, name, args, stdin, owned) {
   if (applet.name !== undefined) return false;
   if (follows(name, args)) return true;
+  if (usesJobControl() && !SHELL_WORDS.has(name)) return true;
   const readsShell = !owned && stdin === '' && this.readsDescriptor() && !hasOwnInput(node);
   return readsShell && readsAsItComes(name, args) && inputMayWait();
 };
@@ -182,8 +217,11 @@ prototype.runCommand = async function (name, args, quoted, stdin, noFunctions, d
       if (refusal !== undefined)
         return { stdout: '', stderr: `${this.where()}${name}: ${refusal.message}\n`, exitCode: refusal.exitCode };
     }
-    if (name === 'read' && this.openInput && !args.includes('-u')) stdin = readLine(0).toString('latin1');
-    return await runCommand.call(this, name, args, quoted, stdin, noFunctions, defaultPath, sourceFd, owned);
+    const run = (words, text) => runCommand.call(this, name, words, quoted, text, noFunctions, defaultPath, sourceFd, owned);
+    if (isFunction || !assignsInput(name)) return await run(args, stdin);
+    const result = name === 'read' && this.openInput && readsInput(args) ? await read(state, args, run) : await run(args, stdin);
+    decodeAssigned(state, name, args);
+    return result;
   } finally {
     this.openInput = before;
   }
@@ -216,6 +254,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
   const errors = plan === undefined && !sink.err ? openUnnamedFile() : 2;
   const inPlace = plan === undefined && place.isGiven && sink.out && sink.err ? takePlace() : undefined;
   if (plan === undefined) place.isGiven = false;
+  const group = detached ? noGroup : (plan?.group ?? foregroundGroup());
   let pid;
   try {
     const open = (path, flags) => opened[opened.push(fs.openSync(path, flags)) - 1];
@@ -231,7 +270,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
             opened,
           )
         : plain;
-    pid = start({ file, args: [name, ...args], env: this.buildExportedEnv(), cwd: state.cwd, fds, detached });
+    pid = start({ file, args: [name, ...args], env: this.buildExportedEnv(), cwd: state.cwd, fds, detached, ...group.next() });
   } catch (error) {
     pid = { exitCode: 1, message: messageOf(error) };
   }
@@ -245,6 +284,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
     if (errors !== 2) close(errors);
     return { ...result, written: false, stderr: missing(pid.message), exitCode: pid.exitCode };
   }
+  group.started(pid);
   if (plan !== undefined) {
     plan.pid = pid;
     plan.release = given.release;
@@ -255,25 +295,13 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
     result.stdoutKind = 'bytes';
     close(from);
   }
-  result.exitCode = exitCodeOf(await (inPlace ?? { ended }).ended(pid));
+  if (inPlace === undefined && group.id !== undefined) {
+    const command = () => (node === undefined ? [name, ...args].join(' ') : textOf([pipelineOf(node)]));
+    result.exitCode = (await awaitForeground([pid], command, group.id)).get(pid);
+  } else result.exitCode = exitCodeOf(await (inPlace ?? { ended }).ended(pid));
   given.release();
   if (errors !== 2) result.stderr = readUnnamedFile(errors).toString('utf8');
   return result;
 };
-
-// Returns the input of a program: this process's own input, unless other input is given. `release`
-// must be called when the program has ended. `release` finds by the file's position which part of a
-// group's input the program has read.
-function inputFor(state, stdin, owned) {
-  const isGroups = !owned && stdin === '';
-  const text = isGroups ? state.groupStdin : stdin;
-  if (text === undefined) return { fd: 0, release: () => {} };
-  const fd = descriptorOf(Buffer.from(text, 'latin1'));
-  const release = () => {
-    if (isGroups && state.groupStdin === text) state.groupStdin = text.slice(kernel.position(fd));
-    close(fd);
-  };
-  return { fd, release };
-}
 
 const messageOf = (error) => (error.code === 'EEXIST' ? 'cannot overwrite existing file' : reasonOf(error));

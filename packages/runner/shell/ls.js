@@ -3,12 +3,12 @@
 
 import fs from 'node:fs';
 import { posix } from 'node:path';
+import { names } from './accounts.js';
 import { reasonOf } from './reasons.js';
 
 const FLAGS = 'aAlhRrStd1Fincpug';
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 const HALF_A_YEAR_MS = 15_778_476_000;
-const OWNERS = { 0: 'root', 1000: 'user' };
 const KINDS = [
   ['isDirectory', 'd', '/'],
   ['isSymbolicLink', 'l', '@'],
@@ -39,10 +39,12 @@ class Listing {
   #blocks = [];
   #stderr = '';
   #exitCode = 0;
+  #names;
 
   constructor(flags, cwd) {
     this.#flags = flags;
     this.#cwd = cwd;
+    this.#names = flags.has('n') ? { user: String, group: String } : names();
   }
 
   list(paths) {
@@ -124,16 +126,14 @@ class Listing {
 
   #row(entry) {
     const { stats, whole } = entry;
-    const names = this.#flags.has('n') ? {} : OWNERS;
     const link = stats.isSymbolicLink() ? ` -> ${fs.readlinkSync(whole)}` : '';
     const size = this.#flags.has('h') ? human(stats.size) : String(stats.size);
-    const owner = names[stats.uid] ?? String(stats.uid);
-    const group = names[stats.gid] ?? String(stats.gid);
+    const { user, group } = this.#names;
     return [
       `${this.#number(entry)}${modeText(stats)}`,
       String(stats.nlink),
-      owner,
-      group,
+      user(stats.uid),
+      group(stats.gid),
       size,
       dateText(stats.mtime),
       `${this.#shown(entry)}${link}`,

@@ -1,31 +1,26 @@
-// Pipelines. If every command can run in this process, the commands run one after the other, each
-// with the output of the previous command. If a command is another program, all commands that can
-// be processes become processes. A pipeline whose input may have no end is also started as
-// processes. Real pipes connect the processes, which run concurrently. Output then flows without
-// being collected, and a writer ends when its reader has ended. Other pipelines start no process,
-// because a process costs a few milliseconds, and `echo x | tr a b` needs no process.
-// Next: interpreter.js.
+// Pipelines. If every command is brief and can run in this process, the commands run one after the
+// other. Each receives the output of the previous command. Such a pipeline starts no process,
+// because a process costs a few milliseconds, and `echo x | tr a b` needs no process. Otherwise all
+// commands become processes: programs, commands of just-bash, and copies of this shell for
+// everything else (fork.js). Real pipes connect the processes, which run concurrently. Output then
+// flows without being collected, and a writer ends when its reader has ended. Next: brief.js,
+// interpreter.js.
 
-import { close, descriptorOf, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
-import { follows, hasOwnInput, inputMayWait, plainArguments, readsAsItComes } from './input.js';
+import { mayRunLong, plainName } from './brief.js';
+import { close, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
+import { fork } from './fork.js';
+import { follows, hasOwnInput, inputFor, inputMayWait, plainArguments, readsAsItComes } from './input.js';
+import { awaitForeground, foregroundGroup, usesJobControl } from './jobs.js';
+import { pipelineOf, statementOf, textOf } from './nodes.js';
 import { ended, exitCodeOf } from './processes.js';
 import { keeping, sink } from './sink.js';
 
 const ALL = { out: true, err: true };
 const LEFT = { out: true, err: false };
 
-/** Returns the name of a simple command that is plain text, or undefined. */
-export function plainName(node) {
-  if (node.type !== 'SimpleCommand' || node.name === null || node.name === undefined) return undefined;
-  const plain = node.name.parts.every(({ type }) => type === 'Literal' || type === 'SingleQuoted' || type === 'Escaped');
-  return plain ? node.name.parts.map(({ value }) => value).join('') : undefined;
-}
-
-/**
- * Returns the kind of a command in a pipeline: 'program', 'own' (may be a process), or 'here' (runs
- * in this process).
- */
-export function kindOf(interpreter, node) {
+// Returns the kind of a command in a pipeline: 'program', 'own' (may be a process), or 'here' (runs
+// in a shell).
+function kindOf(interpreter, node) {
   const name = plainName(node);
   const kind = name === undefined ? 'here' : interpreter.kindOf(name);
   return kind === 'program' || kind === 'own' ? kind : 'here';
@@ -33,7 +28,12 @@ export function kindOf(interpreter, node) {
 
 export async function runPipeline(interpreter, node, plain) {
   const kinds = node.commands.map((command) => kindOf(interpreter, command));
-  const startsProcesses = kinds.includes('program') || mayNotEnd(interpreter, node, kinds);
+  const lefts = node.commands.slice(0, -1);
+  const startsProcesses =
+    usesJobControl() ||
+    kinds.includes('program') ||
+    mayNotEnd(interpreter, node, kinds) ||
+    lefts.some((command) => mayRunLong(interpreter, command));
   return startsProcesses ? atOnce(interpreter, node, kinds) : oneByOne(interpreter, node, plain);
 }
 
@@ -67,73 +67,87 @@ function oneByOne(interpreter, node, plain) {
   return plain.call(between, node);
 }
 
-/**
- * Starts all commands of a pipeline at once. Returns the result of the pipeline, or the pids if
- * `waits` is false.
- */
-export async function atOnce(interpreter, node, kinds, waits = true) {
-  const errors = sink.err || !waits ? 2 : openUnnamedFile();
-  const [from, to] = sink.out || !waits ? [-1, 1] : pipe();
-  const exits = [];
-  const releases = [];
-  const result = { stdout: '', stderr: '', exitCode: 0 };
-  let input = waits ? undefined : null;
+// Starts the commands of a pipeline with pipes between them. `ends` has the input of the first
+// command, the output of the last command, and the errors of all commands. The input is undefined
+// for the shell's own input. Returns an entry for each command: `{ pid }` or `{ exitCode }`, both
+// with the function `release`.
+async function startAll(interpreter, node, kinds, ends, group) {
+  const entries = [];
+  let input = ends.input;
+  let stderr = '';
   for (let i = 0; i < kinds.length; i++) {
     const isLast = i + 1 === kinds.length;
-    const merges = node.pipeStderr?.[i] ?? false;
-    if (kinds[i] === 'here') {
-      const done = await here(interpreter, node.commands[i], input, isLast, merges);
-      exits.push(done.exitCode);
-      result.stderr += done.stderr;
-      if (isLast) Object.assign(result, { stdout: done.stdout, stdoutKind: done.stdoutKind });
-      else input = descriptorOf(Buffer.from(done.stdout, 'latin1'));
-      continue;
-    }
-    const [read, out] = isLast ? [undefined, to] : pipe();
-    const plan = { stdin: input === null ? -1 : input, stdout: out, stderr: merges ? out : errors };
-    interpreter.plan = plan;
-    const done = await interpreter.executeCommand(node.commands[i], '');
-    interpreter.plan = undefined;
-    if (input > 0) close(input);
+    const [read, out] = isLast ? [undefined, ends.output] : pipe();
+    const plan = { stdin: input, stdout: out, stderr: node.pipeStderr?.[i] ? out : ends.errors, group };
+    const started =
+      kinds[i] === 'here'
+        ? forkCommand(interpreter, node.commands[i], plan)
+        : await startCommand(interpreter, node.commands[i], plan);
+    stderr += started.stderr ?? '';
+    entries.push(started);
+    if (started.pid !== undefined) group.started(started.pid);
+    if (i > 0) close(input);
     if (!isLast) close(out);
-    result.stderr += done.stderr;
-    exits.push(plan.pid === undefined ? done.exitCode : { pid: plan.pid });
-    if (plan.release !== undefined) releases.push(plan.release);
     input = read;
   }
-  if (!waits) return exits.filter((exit) => typeof exit === 'object').map(({ pid }) => pid);
+  return { entries, stderr };
+}
+
+async function startCommand(interpreter, command, plan) {
+  interpreter.plan = plan;
+  try {
+    const { exitCode, stderr } = await interpreter.executeCommand(command, '');
+    return { pid: plan.pid, exitCode, stderr, release: plan.release };
+  } catch (error) {
+    // An expansion has failed or has ended its subshell.
+    if (typeof error?.stderr !== 'string') throw error;
+    return { exitCode: error.exitCode ?? 1, stderr: error.stderr };
+  } finally {
+    interpreter.plan = undefined;
+  }
+}
+
+function forkCommand(interpreter, command, plan) {
+  const given = plan.stdin === undefined ? inputFor(interpreter.ctx.state, '', false) : { fd: plan.stdin };
+  const pid = fork(interpreter, statementOf([pipelineOf(command)]), [given.fd, plan.stdout, plan.stderr], plan.group.next());
+  if (typeof pid !== 'object') return { pid, release: given.release };
+  given.release?.();
+  return { exitCode: pid.exitCode, stderr: `${interpreter.where()}fork: ${pid.message}\n` };
+}
+
+/** Starts a pipeline in the background. Returns the pids of its processes. */
+export async function startPipeline(interpreter, node, group) {
+  const kinds = node.commands.map((command) => kindOf(interpreter, command));
+  const ends = { input: usesJobControl() ? 0 : -1, output: 1, errors: 2 };
+  const { entries } = await startAll(interpreter, node, kinds, ends, group);
+  return entries.map(({ pid }) => pid).filter((pid) => pid !== undefined);
+}
+
+// Runs all commands of a pipeline at once, and returns the result of the pipeline.
+async function atOnce(interpreter, node, kinds) {
+  const errors = sink.err ? 2 : openUnnamedFile();
+  const [from, to] = sink.out ? [-1, 1] : pipe();
+  const group = foregroundGroup();
+  const { entries, stderr } = await startAll(interpreter, node, kinds, { input: undefined, output: to, errors }, group);
+  const result = { stdout: '', stderr, exitCode: 0 };
   if (to !== 1) {
     close(to);
-    if (kinds.at(-1) !== 'here') Object.assign(result, { stdout: readAll(from).toString('latin1'), stdoutKind: 'bytes' });
+    Object.assign(result, { stdout: readAll(from).toString('latin1'), stdoutKind: 'bytes' });
     close(from);
   }
-  const codes = await Promise.all(
-    exits.map(async (exit) => (typeof exit === 'object' ? exitCodeOf(await ended(exit.pid)) : exit)),
-  );
-  for (const release of releases) release();
+  const codes = await exitCodes(entries, node, group);
+  for (const { release } of entries) release?.();
   if (errors !== 2) result.stderr += readUnnamedFile(errors).toString('utf8');
   return conclude(interpreter.ctx.state, node, codes, result);
 }
 
-// Runs a command that cannot be a process in a subshell of this process. The command reads all
-// input before it runs.
-async function here(interpreter, command, input, isLast, merges) {
-  const { state } = interpreter.ctx;
-  const before = state.groupStdin;
-  if (input !== undefined) {
-    state.groupStdin = input === null ? '' : readAll(input).toString('latin1');
-    if (input !== null) close(input);
+async function exitCodes(entries, node, group) {
+  const pids = entries.map(({ pid }) => pid).filter((pid) => pid !== undefined);
+  if (group.id !== undefined) {
+    const codes = await awaitForeground(pids, () => textOf([node]), group.id);
+    return entries.map(({ pid, exitCode }) => codes.get(pid) ?? exitCode);
   }
-  const pipeline = { type: 'Pipeline', commands: [command], negated: false };
-  const statement = { type: 'Statement', pipelines: [pipeline], operators: [], background: false };
-  const run = () => interpreter.executeCommand({ type: 'Subshell', body: [statement], redirections: [] }, '');
-  try {
-    if (isLast) return await run();
-    const done = await keeping(merges ? ALL : LEFT, run);
-    return merges ? { ...done, stdout: Buffer.from(done.stderr).toString('latin1') + done.stdout, stderr: '' } : done;
-  } finally {
-    state.groupStdin = before;
-  }
+  return Promise.all(entries.map(async ({ pid, exitCode }) => (pid === undefined ? exitCode : exitCodeOf(await ended(pid)))));
 }
 
 function conclude(state, node, codes, result) {

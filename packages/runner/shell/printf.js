@@ -3,7 +3,9 @@
 // characters beyond ASCII, by one character for each byte. Then just-bash formats the words, and
 // the result is declared to be bytes. Next: commands.js.
 
-const latin = (text) => Buffer.from(text, 'utf8').toString('latin1');
+import { encodeUtf8ToBytes } from 'just-bash';
+
+const latin = encodeUtf8ToBytes;
 const isAscii = (text) => !/[^\0-\x7f]/.test(text);
 
 // An escape of a format or of a `%b` argument: a backslash and the part that selects a character.

@@ -20,6 +20,13 @@ const SIGNALED = 128;
  */
 export const applet = { name: undefined, everything: false, hasStarted: false };
 
+/**
+ * The name of this shell, `sh` or `bash`, and the flags of `$-` that its start decides. A copy of
+ * the shell runs the same file.
+ */
+export const shellProcess = { name: 'bash', flags: '' };
+export const shellFile = () => `/bin/${shellProcess.name}`;
+
 /** Returns the file of a command's name, or undefined. */
 export function find(name, path, cwd) {
   if (name.includes('/')) return name;
@@ -37,17 +44,33 @@ export function find(name, path, cwd) {
   return undefined;
 }
 
+/** The children that have not ended: pid → whether the child runs in the background. */
+export const children = new Map();
+let startsInBackground = false;
+
+/** Runs `work`, whose children run in the background. */
+export async function inBackground(work) {
+  startsInBackground = true;
+  try {
+    return await work();
+  } finally {
+    startsInBackground = false;
+  }
+}
+
 /**
- * Starts `file`. The shell runs scripts whose first line names no interpreter. `fds` maps the
- * child's descriptors to descriptors of this process. Returns the child's pid, or the failure: `{
- * exitCode, message }`.
+ * Starts `file`. The shell runs scripts whose first line names no interpreter. The other options
+ * are the options of the kernel's `spawn`. `fds` maps the child's descriptors to descriptors of
+ * this process. Returns the child's pid, or the failure: `{ exitCode, message }`.
  */
-export function start({ file, args, env, cwd, fds, detached = false }) {
+export function start({ file, args, env, ...options }) {
+  const { cwd } = options;
   const pairs = Object.entries(env).map(([key, value]) => `${key}=${value}`);
-  let pid = kernel.spawn({ file, args, cwd, env: pairs, fds, detached });
-  if (pid === ENOEXEC)
-    pid = kernel.spawn({ file: '/bin/sh', args: ['sh', file, ...args.slice(1)], cwd, env: pairs, fds, detached });
-  return pid >= 0 ? pid : failure(pid, file, cwd);
+  let pid = kernel.spawn({ file, args, env: pairs, ...options });
+  if (pid === ENOEXEC) pid = kernel.spawn({ file: '/bin/sh', args: ['sh', file, ...args.slice(1)], env: pairs, ...options });
+  if (pid < 0) return failure(pid, file, cwd);
+  children.set(pid, startsInBackground);
+  return pid;
 }
 
 function failure(error, file, cwd) {
@@ -90,7 +113,13 @@ export const signalName = (number) => NAMES[number];
 export const exitCodeOf = (status) => ((status & 0x7f) > 0 ? SIGNALED + (status & 0x7f) : status >> 8);
 
 /** Resolves with the wait status. Signals are delivered meanwhile. */
-export const ended = (pid) => new Promise((resolve) => kernel.wait(pid, resolve));
+export const ended = (pid) =>
+  new Promise((resolve) => {
+    kernel.wait(pid, (status) => {
+      children.delete(pid);
+      resolve(status);
+    });
+  });
 
 const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
 
@@ -110,7 +139,10 @@ export const place = { isGiven: false };
  */
 export function takePlace() {
   let child;
+  // The keys of a terminal send their signals to the program too, which is in the shell's group.
+  const isFromKeys = (name) => (name === 'SIGINT' || name === 'SIGQUIT') && kernel.isTerminal(0);
   const pass = (name) => {
+    if (isFromKeys(name)) return;
     try {
       process.kill(child, name);
     } catch {

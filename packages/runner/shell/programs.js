@@ -5,7 +5,9 @@
 
 import fs from 'node:fs';
 import { dd } from './commands/dd.js';
+import { pager } from './commands/pager.js';
 import { runPs } from './commands/processes.js';
+import { su, sudo } from './commands/switch-user.js';
 import { close, readSome, write } from './descriptors.js';
 import { tail } from './follow.js';
 import { runLauncher, timeout } from './launchers.js';
@@ -101,9 +103,6 @@ function yes(args) {
   for (;;) write(1, piece);
 }
 
-// Prints files or standard input like `cat`, because no terminal shows pages.
-const pager = (args) => cat(args.filter((arg) => !/^[-+]./.test(arg)));
-
 /**
  * Name → function that runs the command and returns the exit code, or a promise of the exit code.
  * The result undefined means that the arguments are not supported. The shell starts a command that
@@ -115,13 +114,15 @@ export const programs = new Map(
     curl,
     dd,
     head,
-    less: pager,
-    more: pager,
+    less: pager('less', cat),
+    more: pager('more', cat),
     nc,
     nice: runLauncher('nice'),
     nohup: runLauncher('nohup'),
     ps: runPs,
     setsid: runLauncher('setsid'),
+    su,
+    sudo,
     tail,
     tee,
     timeout,

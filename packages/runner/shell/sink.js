@@ -4,7 +4,7 @@
 // output that is no value after each pipeline, so that the output appears early. Next:
 // interpreter.js.
 
-import { stdoutAsBytes } from 'just-bash';
+import { encodeUtf8ToBytes, stdoutAsBytes } from 'just-bash';
 import { write } from './descriptors.js';
 
 /**
@@ -31,7 +31,9 @@ export async function keeping({ out, err }, work) {
  */
 export function bytesOf(text) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: every character up to 0xff is a byte
-  return /^[\x00-\xff]*$/.test(text) && isUtf8(text) ? Buffer.from(text, 'latin1') : Buffer.from(text, 'utf8');
+  return /^[\x00-\xff]*$/.test(text) && isUtf8(text)
+    ? Buffer.from(text, 'latin1')
+    : Buffer.from(encodeUtf8ToBytes(text), 'latin1');
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the bytes below 0x80

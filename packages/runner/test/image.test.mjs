@@ -7,7 +7,7 @@ import { expect, it, test } from 'vitest';
 const PAGE = 4096;
 const HEADER = PAGE;
 const BUDGET_MIB = 12;
-const SHELL_BUDGET_MIB = 17;
+const SHELL_BUDGET_MIB = 18;
 /** The longest run of zeros, in pages: 512 KiB. */
 const MOST_ZEROS = 128;
 

@@ -4,7 +4,8 @@ export type { BindingErrorCode, BindingFacts, ErrorCode, ErrorFacts, FailureCode
 export { ColdframeError, type ColdframeErrorOf, type ErrorJson, type Failure, isColdframeError } from './errors/error.js';
 export { createMemoryFileSystem, type MemoryFileSystemOptions } from './file-systems/memory.js';
 export type { DirectoryEntry, FileStatus } from './files/contents.js';
-export type { FileChange } from './files/watch.js';
+export type { UserAttributes } from './files/user-attributes.js';
+export type { FileChange, FileEvent, FileWatch } from './files/watch.js';
 export { createGateway, type Gateway } from './gateway/gateway.js';
 export type { ExposedPort } from './network/exposed-port.js';
 export type { GuestResponse } from './network/fetch.js';
@@ -28,7 +29,7 @@ export type {
   WatchOptions,
   WriteStreamOptions,
 } from './options/files.js';
-export type { GatewayOptions, GatewayRuntime } from './options/gateway.js';
+export type { GatewayOptions, GatewayRefusal, GatewayRuntime, GatewayTarget } from './options/gateway.js';
 export type { IdleOptions } from './options/idle.js';
 export type { LimitName, Limits, LimitWarning, LimitWarningListener, ProgramLimits } from './options/limits.js';
 export type { Mount } from './options/mounts.js';
@@ -52,6 +53,7 @@ export type {
   NetworkUpdateOptions,
   RequestHandler,
 } from './options/outside.js';
+export type { Owner, OwnerIds } from './options/owner.js';
 export type {
   FsPermissionRule,
   PatternPermissionRule,
@@ -72,6 +74,7 @@ export type {
 } from './options/private-network.js';
 export type {
   AttachOptions,
+  CellOptions,
   CommandOptions,
   Env,
   EvaluationOptions,
@@ -95,6 +98,7 @@ export type {
 export type { SidecarEmbeddedOptions, SidecarOptions, SidecarSpawnOptions, WallMode } from './options/sidecar.js';
 export type {
   CloneOptions,
+  PauseOptions,
   QuietOptions,
   ResumeOptions,
   SingleCloneOptions,
@@ -102,6 +106,7 @@ export type {
   SnapshotStoreOptions,
   TenantOptions,
 } from './options/snapshots.js';
+export type { OpenTerminalOptions } from './options/terminals.js';
 export type {
   NetworkCloseEvent,
   NetworkDeniedEvent,
@@ -124,7 +129,9 @@ export { Network } from './private-networks/network.js';
 export type { GuestProcess } from './programs/guest-process.js';
 export type { ExecResult, ExecTimings, RunResult } from './programs/result.js';
 export type { ProcessEntry } from './programs/runtime-programs.js';
+export type { Terminal } from './programs/terminal.js';
 export type { FileType, SidecarResources as SidecarResourceSnapshot } from './protocol/generated/messages.js';
+export type { CellError, CellOutput, CellResult } from './runner/cell-result.js';
 export type { ResidentRunner } from './runner/resident-runner.js';
 export type { ProgramFiles } from './runtime/exec-files.js';
 export { NodeRuntime } from './runtime/node-runtime.js';

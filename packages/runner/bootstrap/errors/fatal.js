@@ -5,6 +5,7 @@
 'use strict';
 
 const context = require('../context.js');
+const cell = require('../program/cell.js');
 const { prepareSourceLines, quote } = require('./source-lines.js');
 const { describe } = require('./describe.js');
 
@@ -37,7 +38,7 @@ function uncaught(error, fromPromise) {
     setExitCode(ERROR_IN_FATAL_HANDLER);
     return false;
   }
-  report(error, thrownAt);
+  if (!cell.caught(error)) report(error, thrownAt);
   return false;
 }
 

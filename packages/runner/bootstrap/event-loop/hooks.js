@@ -11,9 +11,11 @@ const { link } = require('../modules/linking.js');
 const { uncaught } = require('../errors/fatal.js');
 const loopClock = require('./loop-clock.js');
 const { complete } = require('./operations.js');
+const cell = require('../program/cell.js');
 const evaluationPlace = require('../program/evaluation-place.js');
 const { applyOptions } = require('../program/options.js');
 const { restore, restored } = require('../start-up/restore.js');
+const { resetModes } = require('../processes/terminals.js');
 const { checkUnsettled, main } = require('../program/run-file.js');
 
 const { apply } = Reflect;
@@ -35,7 +37,15 @@ function install() {
     restore,
     restored,
     evalPlace: evaluationPlace.enter,
-    evalDone: evaluationPlace.leave,
+    evalDone() {
+      cell.end();
+      evaluationPlace.leave();
+    },
+    cell: cell.begin,
+    abandon() {
+      cell.abandon();
+      evaluationPlace.leave();
+    },
     // Node's C++ calls these functions as methods of `process`, and stacks show the receiver.
     tick: context.tickCallback.bind(process),
     complete: timed(complete),
@@ -54,6 +64,7 @@ function install() {
       checkUnsettled();
       native.loop.exitInfo[EXITING] = 1;
       if (hasListener('exit')) process.emit('exit', process.exitCode ?? code);
+      resetModes();
     },
   });
   Object.defineProperty(globalThis, '__return', { value: returnValue, writable: true, configurable: true });

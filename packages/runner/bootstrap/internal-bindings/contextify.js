@@ -123,7 +123,7 @@ module.exports = function contextify(binding) {
       return parsesAsModule(code);
     }
   };
-  binding.startSigintWatchdog = () => {};
+  binding.startSigintWatchdog = () => true;
   binding.stopSigintWatchdog = () => false;
   binding.watchdogHasPendingSigint = () => false;
 };

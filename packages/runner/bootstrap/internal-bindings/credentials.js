@@ -1,34 +1,41 @@
-// The user of the process (node_credentials.cc). The sandbox has one user, and no way to become
-// another user. The kernel checks the user's access to files. Next: os.js, which names the user.
+// The users and groups of the process (node_credentials.cc). The kernel stores the ids and checks
+// each change. Next: ../processes/accounts.js, which has the names; os.js.
 'use strict';
 
-const USER_ID = 1000;
-const EPERM = 1;
-
-// The users and groups of the sandbox: name → number.
-const USERS = { __proto__: null, root: 0, nobody: 65534, user: USER_ID };
-const GROUPS = { __proto__: null, root: 0, nogroup: 65534, user: USER_ID };
+const { messageOf, nameOf } = require('../errors/errno.js');
+const { groupOf, groupsWith, ownIds, userOf } = require('../processes/accounts.js');
+const { NUMBERS, sys } = require('../processes/calls.js');
 
 // Node's JavaScript turns these results into ERR_UNKNOWN_CREDENTIAL.
 const UNKNOWN = 1;
 const UNKNOWN_GROUP = 2;
 
+// Call → the kernel's number of the call.
+const WHICH = { __proto__: null, setuid: 0, seteuid: 1, setgid: 2, setegid: 3 };
+const GETTERS = { __proto__: null, getuid: 'uid', geteuid: 'euid', getgid: 'gid', getegid: 'egid' };
+
 module.exports = function credentials(binding) {
   binding.safeGetenv = (key) => native.env()[key];
   binding.getTempDir = temporaryFolder;
-  for (const name of ['getuid', 'geteuid', 'getgid', 'getegid']) binding[name] = () => USER_ID;
-  binding.getgroups = () => [USER_ID];
-  for (const name of ['setuid', 'seteuid']) binding[name] = (user) => become(idOf(user, USERS), name);
-  for (const name of ['setgid', 'setegid']) binding[name] = (group) => become(idOf(group, GROUPS), name);
+  for (const [call, id] of Object.entries(GETTERS)) binding[call] = () => ownIds()[id];
+  binding.getgroups = () => {
+    const { groups, egid } = ownIds();
+    return groups.includes(egid) ? groups : [...groups, egid];
+  };
+  for (const name of ['setuid', 'seteuid']) binding[name] = (user) => become(userIdOf(user), name);
+  for (const name of ['setgid', 'setegid']) binding[name] = (group) => become(groupOf(group), name);
   binding.initgroups = (user, group) => {
-    if (typeof user === 'number' ? !Object.values(USERS).includes(user) : idOf(user, USERS) === undefined) return UNKNOWN;
-    if (idOf(group, GROUPS) === undefined) return UNKNOWN_GROUP;
-    throw notPermitted('initgroups');
+    const account = userOf(user);
+    if (account === undefined) return UNKNOWN;
+    const gid = groupOf(group);
+    if (gid === undefined) return UNKNOWN_GROUP;
+    return setGroups([gid, ...groupsWith(account.name).filter((other) => other !== gid)], 'initgroups');
   };
   binding.setgroups = (groups) => {
-    const unknown = groups.findIndex((group) => idOf(group, GROUPS) === undefined);
+    const ids = groups.map(groupOf);
+    const unknown = ids.indexOf(undefined);
     if (unknown >= 0) return unknown + 1;
-    throw notPermitted('setgroups');
+    return setGroups(ids, 'setgroups');
   };
 };
 
@@ -40,20 +47,23 @@ function temporaryFolder() {
   return folder !== undefined && folder.length > 1 && folder.endsWith('/') ? folder.slice(0, -1) : folder;
 }
 
-const idOf = (who, table) => (typeof who === 'number' ? who : table[who]);
+const userIdOf = (who) => (typeof who === 'number' ? who : userOf(who)?.uid);
 
 function become(id, syscall) {
   if (id === undefined) return UNKNOWN;
-  if (id === USER_ID) return 0;
-  throw notPermitted(syscall);
+  return checked(sys(NUMBERS.setId, WHICH[syscall], id), syscall);
 }
 
-// Makes Node's ErrnoException, which differs from Node's UVException: the message has other words,
+const setGroups = (ids, syscall) => checked(sys(NUMBERS.setGroups, Uint32Array.from(ids)), syscall);
+
+// Throws Node's ErrnoException, which differs from Node's UVException: the message has other words,
 // and the number is positive.
-function notPermitted(syscall) {
-  const error = new Error('EPERM, Operation not permitted');
-  error.errno = EPERM;
-  error.code = 'EPERM';
+function checked(result, syscall) {
+  if (result >= 0) return 0;
+  const [code, message] = [nameOf(result), messageOf(result)];
+  const error = new Error(`${code}, ${message[0].toUpperCase()}${message.slice(1)}`);
+  error.errno = -result;
+  error.code = code;
   error.syscall = syscall;
-  return error;
+  throw error;
 }

@@ -1,10 +1,13 @@
 // `node:os`: constant facts, equal in every sandbox, because a guest must learn nothing about the
-// host machine. Only the addresses in private networks differ between runtimes.
+// host machine. Only the addresses in private networks and the user of the process differ.
 'use strict';
 
+const nodeContext = require('../context.js');
 const { messageOf, nameOf } = require('../errors/errno.js');
 const { sockets: NUMBERS } = require('../generated/system-calls.js');
+const { ownIds, userOf } = require('../processes/accounts.js');
 
+const ENOENT = -2;
 const EACCES = -13;
 const ESRCH = -3;
 
@@ -49,7 +52,7 @@ module.exports = function os(binding) {
   binding.getHostname = () => 'coldframe';
   // [sysname, version, release, machine]
   binding.getOSInformation = () => ['Linux', '#1 SMP', '6.1.0', 'x86_64'];
-  binding.getHomeDirectory = () => native.env().HOME || '/home/user';
+  binding.getHomeDirectory = () => native.env().HOME || (userOf(ownIds().euid)?.home ?? '/');
   binding.getCPUs = () => ['virtual', 0, 0, 0, 0, 0, 0];
   binding.getFreeMem = () => TOTAL_MEMORY_BYTES - native.memoryUsage().rss;
   binding.getTotalMem = () => TOTAL_MEMORY_BYTES;
@@ -58,14 +61,16 @@ module.exports = function os(binding) {
   };
   binding.getUptime = started;
   binding.getInterfaceAddresses = interfaceAddresses;
-  binding.getUserInfo = () => ({
-    __proto__: null,
-    uid: 1000,
-    gid: 1000,
-    username: 'user',
-    homedir: '/home/user',
-    shell: '/bin/sh',
-  });
+  binding.getUserInfo = (options, context) => {
+    const account = userOf(ownIds().euid);
+    if (account === undefined) {
+      failed(ENOENT, 'uv_os_get_passwd', context);
+      return undefined;
+    }
+    const text = (value) => (options?.encoding === 'buffer' ? nodeContext.requireBuiltin('buffer').Buffer.from(value) : value);
+    const { uid, gid, name, home, shell } = account;
+    return { __proto__: null, uid, gid, username: text(name), homedir: text(home), shell: text(shell) };
+  };
   binding.getPriority = (pid, context) => {
     if (isOwn(pid)) return niceness;
     failed(ESRCH, 'uv_os_getpriority', context);
@@ -74,7 +79,7 @@ module.exports = function os(binding) {
   binding.setPriority = (pid, priority, context) => {
     if (!isOwn(pid)) return failed(ESRCH, 'uv_os_setpriority', context);
     // Only root may set a niceness below the present niceness.
-    if (priority < niceness) return failed(EACCES, 'uv_os_setpriority', context);
+    if (priority < niceness && ownIds().euid !== 0) return failed(EACCES, 'uv_os_setpriority', context);
     niceness = priority;
     return 0;
   };

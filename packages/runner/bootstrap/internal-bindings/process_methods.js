@@ -7,12 +7,16 @@ const activeHandles = require('../event-loop/active-handles.js');
 const activeRequests = require('../event-loop/active-requests.js');
 const { reasonOf } = require('../errors/denials.js');
 const { uvException } = require('../errors/errno.js');
+const { NUMBERS: PROCESSES, sysWait } = require('../processes/calls.js');
 const { send } = require('../processes/signals.js');
+const { resetModes } = require('../processes/terminals.js');
 const { unavailableError } = require('../errors/unavailable.js');
 
 const { NUMBERS, sys } = require('../fs/calls.js');
 
 const SIGABRT = 6;
+// SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU.
+const STOPPING = [19, 20, 21, 22];
 const SIGNAL_EXIT_CODE = 128;
 const ENOSYS = -38;
 const PATH_SIZE = 4096;
@@ -29,7 +33,10 @@ module.exports = function processMethods(binding) {
   };
   binding.cwd = native.cwd;
   binding.chdir = chdir;
-  binding.reallyExit = native.exit;
+  binding.reallyExit = (code) => {
+    resetModes();
+    native.exit(code);
+  };
   binding.abort = () => {
     send(native.pid(), SIGABRT);
     // Is reached only without a kernel, where the signal has no effect.
@@ -41,7 +48,7 @@ module.exports = function processMethods(binding) {
   binding._getActiveRequests = () => activeRequests.list();
   binding._getActiveHandles = activeHandles.owners;
   binding.getActiveResourcesInfo = activeResources;
-  binding._kill = send;
+  binding._kill = kill;
   binding.dlopen = () => {
     throw unavailableError('process.dlopen');
   };
@@ -51,6 +58,14 @@ module.exports = function processMethods(binding) {
     throw unavailableError('process.loadEnvFile');
   };
 };
+
+// Sends a signal. If a signal stops this process, the function returns after the process has
+// continued.
+function kill(pid, signal) {
+  const status = send(pid, signal);
+  if (status === 0 && STOPPING.includes(signal)) sysWait(PROCESSES.waitForWatched, 0);
+  return status;
+}
 
 // Returns Node's names of the objects that keep the event loop alive.
 function activeResources() {

@@ -26,6 +26,7 @@ const { nameAt, namesOf, wireOf } = require('../tls/protocol-names.js');
 const { exportedMaterial, sessionOf, ticketOf } = require('../tls/session-bytes.js');
 const { choicesOf, isWrongContext, settingsOf } = require('../tls/secure-context.js');
 const { Session, isFragmentSize } = require('../tls/session.js');
+const { Trace } = require('../tls/trace.js');
 
 // While more bytes wait for the stream below, no plain bytes are encrypted.
 const MAX_WAITING = 128 << 10;
@@ -56,6 +57,7 @@ class TLSWrap extends StreamBase {
   // Whether the program closes this socket, and not only the stream below.
   #closesItself = false;
   #ticket;
+  #traces;
 
   constructor(stream, context, isServer, hasActiveWrite) {
     super('TLSWRAP', false);
@@ -88,9 +90,8 @@ class TLSWrap extends StreamBase {
     this.#session = session;
     if (session.isAttached) this.#attach();
     session.start({
-      ...settingsOf(this.#context),
+      ...settingsOf(this.#context, this.#isServer),
       ...this.#options,
-      isServer: this.#isServer,
       pauses: this.#isServer && (this.#requests.pauses || this.#requests.alpn),
       requestCert: this.#requests.verify,
       requireCert: this.#requests.requires,
@@ -106,7 +107,7 @@ class TLSWrap extends StreamBase {
   }
   #owner() {
     return {
-      toPeer: (view) => this.#below.push(view),
+      toPeer: (view) => this.#toPeer(view),
       toProgram: (view) => this.#toProgram(view),
       ended: () => this.#end(),
       event: (event) => this.#onEvent(event),
@@ -115,6 +116,10 @@ class TLSWrap extends StreamBase {
       drained: () => this.#onDrained(),
       handled: () => this.#guard.check(),
     };
+  }
+  #toPeer(view) {
+    this.#traces?.sent.add(view);
+    this.#below.push(view);
   }
   #beginClose() {
     this.#closesItself = this[context.symbols.owner_symbol]?.destroyed !== false;
@@ -156,6 +161,7 @@ class TLSWrap extends StreamBase {
   #onEncrypted(count, view) {
     // A destroyed session sends no event, so nothing may wait for one.
     if (this.#destroyed) return;
+    if (count > 0) this.#traces?.received.add(view.subarray(0, count));
     if (this.#session?.isAttached) {
       this.#onEarlier(count, view);
       return;
@@ -326,6 +332,7 @@ class TLSWrap extends StreamBase {
         break;
       case 'secure':
         this.#facts = event;
+        if (event.reused) this.#ticket ??= this.#options.session;
         this.#keepAlive();
         if (this.#isServer && !this.#requests.pauses && !this.#requests.alpn) this.#reportStart();
         this.#report(this.onhandshakedone);
@@ -333,7 +340,7 @@ class TLSWrap extends StreamBase {
         break;
       case 'session':
         this.#ticket = event.session;
-        if (this.#requests.sessions || !this.#isServer) this.#report(this.onnewsession, Buffer.alloc(0), this.getSession());
+        if (this.#requests.sessions || !this.#isServer) this.#report(this.onnewsession, Buffer.alloc(0), sessionOf(this.#ticket));
         break;
       case 'keylog':
         this.#report(this.onkeylog, Buffer.from(event.line));
@@ -425,6 +432,10 @@ class TLSWrap extends StreamBase {
   }
   enableSessionCallbacks() {
     this.#requests.sessions = true;
+  }
+  // Of an attached session, only the bytes that pass this class are traced.
+  enableTrace() {
+    this.#traces ??= { sent: new Trace('Sent'), received: new Trace('Received') };
   }
   enableKeylogCallback() {
     this.#requests.keylog = true;

@@ -8,6 +8,7 @@
 
 const context = require('../context.js');
 const { isMain, optionFor, wrapFor } = require('./referrers.js');
+const cell = require('../program/cell.js');
 const { quote } = require('../errors/source-lines.js');
 const { leaveImage } = require('../tls/roots.js');
 
@@ -112,8 +113,15 @@ function showImport(error, url, name) {
   error[context.privateSymbols.decorated_private_symbol] = true;
 }
 
+// Adds the object of the running cell to `import.meta` of the cell's module.
+function addCell(meta) {
+  const value = cell.meta();
+  if (value !== undefined) Object.defineProperty(meta, 'cell', { value, enumerable: false });
+}
+
 function installCallbacks(symbols, kEvaluationPhase) {
   native.setImportMetaCallback((meta, _handle, url) => {
+    if (EVALUATED.test(url)) addCell(meta);
     const wrap = wrapFor(url) ?? { url, isMain: isMain(url) || EVALUATED.test(url) };
     const option = wrap[context.privateSymbols.host_defined_option_symbol] ?? symbols.source_text_module_default_hdo;
     if (option !== symbols.source_text_module_default_hdo) delete meta.url;

@@ -32,6 +32,7 @@ const INET = 2;
 const INET6 = 10;
 // libuv's kinds of descriptors, in the order of Node's `guessHandleType`.
 const TCP_KIND = 0;
+const TTY_KIND = 1;
 const UDP_KIND = 2;
 const FILE_KIND = 3;
 const PIPE_KIND = 4;
@@ -133,6 +134,7 @@ module.exports = {
   STREAM,
   DATAGRAM,
   TCP_KIND,
+  TTY_KIND,
   UDP_KIND,
   FILE_KIND,
   PIPE_KIND,

@@ -7,17 +7,12 @@ const context = require('../context.js');
 const { pair, sys, NUMBERS } = require('../net/calls.js');
 const { spawn } = require('./calls.js');
 
-const EPERM = -1;
-const USER = 1000;
-
 /**
  * Starts a child. `stdio` is Node's list. `ends` receives this process's end of each pipe, by
  * index. If no child starts, the other ends are closed. Returns the child's pid, or a negative
  * errno.
  */
 function start({ file, args, cwd, env, stdio, detached, uid, gid }, ends) {
-  // A program may switch only to its own user.
-  if ((uid ?? USER) !== USER || (gid ?? USER) !== USER) return EPERM;
   const fds = [];
   const given = [];
   let result = 0;
@@ -26,7 +21,17 @@ function start({ file, args, cwd, env, stdio, detached, uid, gid }, ends) {
     if (fd < NONE) result = fd;
     fds.push(fd);
   }
-  if (result === 0) result = spawn({ file, args: args ?? [file], cwd, env: env ?? ownEnvironment(), fds, detached });
+  if (result === 0)
+    result = spawn({
+      file,
+      args: args ?? [file],
+      cwd,
+      env: env ?? ownEnvironment(),
+      fds,
+      detached,
+      uid: uid ?? undefined,
+      gid: gid ?? undefined,
+    });
   for (const fd of given) sys(NUMBERS.close, fd, 0);
   return result;
 }

@@ -10,7 +10,9 @@ const { compileBuiltin } = require('../start-up/builtins.js');
 const context = require('../context.js');
 const { applyCommandLine } = require('./options.js');
 const { keepText } = require('../errors/source-lines.js');
+const { isTerminal } = require('../processes/terminals.js');
 
+const STDIN = 0;
 const HELP =
   'Usage: node [options] [ script.js ] [arguments]\n       node [options] -e code [arguments]\n       node [options] -\n';
 
@@ -26,7 +28,9 @@ function runCommandLine(runFile) {
     keepText(values['--input-type'].startsWith('module') ? native.url() : '[eval]', values['--eval']);
     return runMain('eval_string');
   }
-  return rest.length > 0 && rest[0] !== '-' ? runFile(rest[0]) : runMain('eval_stdin');
+  if (rest.length > 0 && rest[0] !== '-') return runFile(rest[0]);
+  const isInteractive = values['--interactive'] || (rest.length === 0 && isTerminal(STDIN));
+  return runMain(isInteractive ? 'repl' : 'eval_stdin');
 }
 
 function print(text) {

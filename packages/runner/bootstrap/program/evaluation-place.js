@@ -3,6 +3,8 @@
 // the shim calls `enter` before the next evaluation. Next: run-file.js.
 'use strict';
 
+const shell = require('./shell.js');
+
 const { apply } = Reflect;
 const { hasOwn } = Object;
 const indexOf = Function.prototype.call.bind(String.prototype.indexOf);
@@ -22,6 +24,11 @@ function install(process) {
 // Sets the place of an evaluation. The first text is a directory, or empty. The other texts are
 // variables as NAME=value. Without texts, the evaluation has the runner's place.
 function enter(texts) {
+  const notebook = shell.notebook();
+  if (notebook !== undefined) {
+    notebook.enter(texts);
+    return;
+  }
   leave();
   if (texts.length === 0) return;
   const { env } = receiver;
@@ -40,6 +47,7 @@ function enter(texts) {
 
 // Restores the environment and the working directory of the runner.
 function leave() {
+  shell.notebook()?.leave();
   if (before === undefined) return;
   const { cwd: home, env, values } = before;
   before = undefined;

@@ -10,6 +10,7 @@ const { applyConditions } = require('../modules/conditions.js');
 const context = require('../context.js');
 const { unload } = require('../start-up/builtins.js');
 const { evaluate } = require('./evaluate.js');
+const shell = require('./shell.js');
 const { applyTlsOptions, conflictOf } = require('./tls-options.js');
 const { reasonAgainst } = require('./unsupported-options.js');
 
@@ -42,6 +43,8 @@ function applyOptions() {
   // A process with a command line reads its options later, together with the options of the
   // environment.
   if (native.mode() === FILE && native.source() === '') return;
+  // The option of a shell that stays alive is the shell's name.
+  if (shell.notebook() !== undefined) return;
   const { process } = context;
   const flags = native.execArgv();
   const fromEnvironment = splitEnvironment(process.env.NODE_OPTIONS ?? '');

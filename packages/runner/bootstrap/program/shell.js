@@ -9,13 +9,24 @@ const context = require('../context.js');
 const { EACCES, reasonOf } = require('../errors/denials.js');
 const { messageOf } = require('../errors/errno.js');
 const { NUMBERS: FILES } = require('../fs/calls.js');
-const { pair } = require('../net/calls.js');
+const { IN, NUMBERS: SOCKETS, pair } = require('../net/calls.js');
 const operations = require('../event-loop/operations.js');
-const { NUMBERS, spawn, sys } = require('../processes/calls.js');
+const { ACTIONS, NUMBERS, getpgid, setAction, setpgid, spawn, sys, waitChange } = require('../processes/calls.js');
+const terminals = require('../processes/terminals.js');
 const { body } = require('./shell-bundle.js');
 
 const SET = 0;
 const CURRENT = 1;
+const OWN_POSITION = -1;
+
+// Calls `read` with an empty buffer, which returns the length, and then with a sufficient buffer.
+function measured(read) {
+  const length = read(new Uint8Array(0));
+  if (length <= 0) return length === 0 ? new Uint8Array(0) : length;
+  const buffer = new Uint8Array(length);
+  const count = read(buffer);
+  return count < 0 ? count : buffer.subarray(0, count);
+}
 
 // The functions that the bundle needs besides Node's modules.
 const kernel = {
@@ -28,9 +39,38 @@ const kernel = {
   denial: () => reasonOf(EACCES),
   rewind: (fd) => sys(FILES.lseek, fd, 0, SET),
   position: (fd) => sys(FILES.lseek, fd, 0, CURRENT),
+  /** Sets a user attribute of a file. Returns 0 or a negative error number. */
+  setAttribute: (path, name, value, follow) => sys(FILES.setAttribute, path, name, value, 0, follow ? 1 : 0),
+  removeAttribute: (path, name, follow) => sys(FILES.removeAttribute, path, name, follow ? 1 : 0),
+  /** Returns the bytes of a user attribute, or a negative error number. */
+  attribute: (path, name, follow) => measured((buffer) => sys(FILES.attribute, path, name, buffer, follow ? 1 : 0)),
+  /** Returns the names of the user attributes, each with a NUL, or a negative error number. */
+  attributeNames: (path, follow) => measured((buffer) => sys(FILES.attributeNames, path, buffer, follow ? 1 : 0)),
+  seek: (fd, position) => sys(FILES.lseek, fd, position, SET),
+  /** Reads without waiting. Returns the number of bytes, or a negative error number. */
+  readNow: (fd, bytes) => sys(FILES.read, fd, bytes, OWN_POSITION),
+  whenReadable,
+  ...terminals,
+  /** Calls `callback` with the status of a child that ends, stops or continues. */
+  waitChange: (pid, changes, callback) => operations.expect(waitChange(pid, changes), callback),
+  setGroup: setpgid,
+  getGroup: getpgid,
+  ignore: (signal) => setAction(signal, ACTIONS.ignore),
   /** Calls `callback` with the child's wait status. */
   wait: (pid, callback) => operations.expect(sys(NUMBERS.wait, pid), callback),
 };
+
+// Calls `callback` once when `fd` has data or has ended. Returns a function that cancels the call.
+// Returns undefined if the descriptor cannot be awaited.
+function whenReadable(fd, callback) {
+  const operation = sys(SOCKETS.arm, fd, IN);
+  if (operation < 0) return undefined;
+  operations.expect(operation, callback);
+  return () => {
+    sys(SOCKETS.disarm, fd, operation);
+    operations.forget(operation);
+  };
+}
 
 let shell;
 
@@ -64,4 +104,12 @@ function run() {
   return true;
 }
 
-module.exports = { install, run };
+const RESIDENT = 2;
+
+/** Returns whether this process is a shell that stays alive and evaluates cells. */
+const isResident = () => shell !== undefined && native.mode() === RESIDENT;
+
+/** Returns the functions of a shell that stays alive, or undefined in any other process. */
+const notebook = () => (isResident() ? shell.notebook : undefined);
+
+module.exports = { install, notebook, run };

@@ -26,13 +26,28 @@ function conflictOf(values) {
   return conflicts ? 'either --tls-min-v1.3 or --tls-max-v1.2 can be used, not both' : undefined;
 }
 
-// Applies the versions, the suites and the key log.
+// Applies the versions, the suites, the key log and the trace.
 function applyTlsOptions(values) {
   const tls = context.requireBuiltin('tls');
   tls.DEFAULT_MIN_VERSION = chosen(values, LEAST) ?? tls.DEFAULT_MIN_VERSION;
   tls.DEFAULT_MAX_VERSION = chosen(values, MOST) ?? tls.DEFAULT_MAX_VERSION;
   tls.DEFAULT_CIPHERS = values['--tls-cipher-list'];
   if (values['--tls-keylog'] !== '') writeKeyLog(tls.TLSSocket.prototype, values['--tls-keylog']);
+  if (values['--trace-tls']) trace(tls.TLSSocket.prototype);
+}
+
+// Traces each socket without an option `enableTrace`, as in Node's `TLSSocket`.
+function trace(prototype) {
+  const { _init: init } = prototype;
+  let isFirst = true;
+  prototype._init = function _init(...args) {
+    Reflect.apply(init, this, args);
+    if (this._tlsOptions.enableTrace !== undefined && this._tlsOptions.enableTrace !== null) return;
+    this._handle.enableTrace();
+    if (!isFirst) return;
+    isFirst = false;
+    context.process.emitWarning('Enabling --trace-tls can expose sensitive data in the resulting log.');
+  };
 }
 
 // Appends the key log of each socket to a file, as in Node's `TLSSocket.prototype._init`.

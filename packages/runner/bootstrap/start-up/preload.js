@@ -77,7 +77,7 @@ const INTERNAL = [
 ];
 
 // Node's main scripts for the ways in which a child process runs (../program/command-line.js).
-const MAIN = ['check_syntax', 'eval_stdin', 'eval_string'];
+const MAIN = ['check_syntax', 'eval_stdin', 'eval_string', 'repl'];
 
 // Files that this guest does not need. The files are V8's log processors (ES modules for the
 // profiler's own program), a TypeScript parser in WebAssembly, and the debugger's command line.

@@ -60,7 +60,7 @@ function suitesOf(list) {
   for (const part of list.split(/[:, ]+/)) {
     if (part === '' || part[0] === '@') continue;
     const excludes = part[0] === '!' || part[0] === '-';
-    // The level of security has no effect: all suites have the highest.
+    // Each suite has the highest level of security (security-level.js).
     const name = part.replace(/^[!+-]/, '').replace(/@.*$/, '');
     known ||= name in GROUPS || TLS12.includes(name) || OTHERS.test(name);
     if (part[0] === '+') continue;

@@ -20,6 +20,8 @@ const NUMBERS = {
   'no shared signature algorithms': '0A000178',
   'peer did not return a certificate': '0A0000C7',
   'wrong ssl version': '0A00010A',
+  'invalid command': '0A000118',
+  'ee key too small': '0A00018F',
 };
 // The number of the first reason of an alert.
 const ALERTS = 0x3e8;

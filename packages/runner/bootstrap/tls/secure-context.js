@@ -13,11 +13,16 @@ const { sessionError } = require('./errors.js');
 const { openStore } = require('./pkcs12.js');
 const { addEngineMethods } = require('./engines.js');
 const roots = require('./roots.js');
+const securityLevel = require('./security-level.js');
 
 const TLS1_2 = 0x303;
 const TLS1_3 = 0x304;
 const PEM = 1;
 const VERSIONS = { __proto__: null, 769: 'TLSv1', 770: 'TLSv1.1', 771: 'TLSv1.2', 772: 'TLSv1.3' };
+// OpenSSL's options that refuse a version (SSL_OP_NO_TLSv1_2, SSL_OP_NO_TLSv1_3).
+const NO_TLS1_2 = 0x0800_0000;
+const NO_TLS1_3 = 0x2000_0000;
+const TICKET_KEYS_SIZE = 48;
 const METHODS = { __proto__: null, TLSv1_: 0x301, TLSv1_1_: 0x302, TLSv1_2_: 0x303 };
 
 // A name of a signature scheme in OpenSSL's lists.
@@ -50,7 +55,21 @@ class SecureContextState {
   // The names of signature schemes.
   sigalgs;
   sessionTimeout = 300;
-  ticketKeys;
+  #ticketKeys;
+  options = 0;
+  securityLevel = securityLevel.DEFAULT;
+
+  // Each context has its own keys, so that only its own sessions are resumed.
+  get ticketKeys() {
+    if (this.#ticketKeys === undefined) {
+      this.#ticketKeys = new Uint8Array(TICKET_KEYS_SIZE);
+      native.random(this.#ticketKeys);
+    }
+    return this.#ticketKeys;
+  }
+  set ticketKeys(bytes) {
+    this.#ticketKeys = bytes.slice();
+  }
 }
 
 // Makes the class `SecureContext` with the methods and constants of the skeleton.
@@ -96,7 +115,11 @@ function secureContextClass(skeleton) {
       this.#state.max = version;
     }
     setCiphers(list) {
+      this.#state.securityLevel = securityLevel.levelOf(list);
       this.#state.suites = chosen(list);
+    }
+    setOptions(options) {
+      this.#state.options |= options;
     }
     setCipherSuites(list) {
       this.#state.suites13 = chosen13(list);
@@ -140,6 +163,7 @@ function secureContextClass(skeleton) {
       const blocks = blocksOf(textOf(value));
       if (blocks.length === 0) throw opensslError('0480006C', 'PEM routines', 'no start line', true);
       const certificate = new Certificate(blocks[0]);
+      securityLevel.checkKey(certificate, this.#state.securityLevel);
       const chain = blocks.map((block) => toPem(block)).join('');
       this.#state.identities.push({ certificate, chain, isAlone: blocks.length === 1, key: undefined });
       if (this.#state.key !== undefined) this.#join(this.#state.key);
@@ -182,11 +206,10 @@ function secureContextClass(skeleton) {
       return undefined;
     }
     getTicketKeys() {
-      this.#state.ticketKeys ??= Buffer.alloc(48);
-      return this.#state.ticketKeys;
+      return Buffer.from(this.#state.ticketKeys);
     }
     setTicketKeys(bytes) {
-      this.#state.ticketKeys = Buffer.from(bytes);
+      this.#state.ticketKeys = bytesOf(bytes);
     }
     setSessionTimeout(seconds) {
       this.#state.sessionTimeout = seconds;
@@ -202,9 +225,12 @@ function secureContextClass(skeleton) {
 }
 
 // Returns the settings of a context for a session.
-function settingsOf(context) {
-  const { min, max, suites, suites13, groups, allowsPartial, crl, sigalgs } = context.state;
+function settingsOf(context, isServer) {
+  const { options, suites, suites13, groups, allowsPartial, crl, sigalgs } = context.state;
+  const min = (options & NO_TLS1_2) !== 0 ? Math.max(context.state.min, TLS1_3) : context.state.min;
+  const max = (options & NO_TLS1_3) !== 0 ? Math.min(context.state.max || TLS1_2, TLS1_2) : context.state.max;
   return {
+    isServer,
     minVersion: VERSIONS[min],
     maxVersion: VERSIONS[max],
     ciphers: [...suites13, ...suites],
@@ -214,6 +240,7 @@ function settingsOf(context) {
     crl,
     sigalgs,
     identities: identitiesOf(context),
+    ticketKeys: isServer ? textOf(context.state.ticketKeys) : undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 // Generated from packages/sidecar/crates/abi by `pnpm generate`. Do not edit.
 // The numbers of events, modes and blocks for the dev host (docs/internals/guest-abi.md).
 
-export const EVENT = { start: 1, timer: 2, complete: 3, eval: 4, restore: 5 };
+export const EVENT = { start: 1, timer: 2, complete: 3, eval: 4, restore: 5, abandon: 6 };
 
 export const MODE = { exec: 0, run: 1, resident: 2, file: 3 };
 

@@ -22,7 +22,7 @@ typedef enum CfStop { CF_RUNNING = 0, CF_STOP_EXIT, CF_STOP_INTERRUPT, CF_STOP_M
 enum {
     HOOK_START, HOOK_LINK, HOOK_TICK, HOOK_TIMERS, HOOK_IMMEDIATES, HOOK_COMPLETE, HOOK_UNCAUGHT,
     HOOK_BEFORE_EXIT, HOOK_EXIT, HOOK_EVAL_DONE, HOOK_OPTIONS, HOOK_MAIN, HOOK_RESTORE, HOOK_RESTORED,
-    HOOK_EVAL_PLACE, HOOK_COUNT
+    HOOK_EVAL_PLACE, HOOK_CELL, HOOK_ABANDON, HOOK_COUNT
 };
 
 static struct Coldframe {
@@ -52,7 +52,7 @@ static struct Coldframe {
     uint32_t eval_id;
     uint32_t eval_base_refs;    /* number of references when the evaluation began */
     bool program_done;          /* the program's module has been evaluated */
-    bool eval_returns;          /* the evaluation may return a value */
+    uint32_t eval_flags;        /* CF_EVAL_... of the evaluation */
     bool eval_placed;           /* an evaluation's environment and working directory are set */
 
     void *big_inbox;

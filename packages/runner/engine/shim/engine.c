@@ -39,6 +39,7 @@
 #include "messages.c"
 #include "messages-texts.c"
 #include "loop.c"
+#include "evaluations.c"
 #include "natives.c"
 #include "freeze.c"
 #include "entry.c"

@@ -174,12 +174,14 @@ CF_EXPORT(cf_inbox) int32_t cf_inbox(int32_t len)
     return (int32_t)(uintptr_t)cf.big_inbox;
 }
 
-/* Ends an evaluation that the sidecar interrupted. The runner continues with the callbacks that
-   are still queued. */
-static void cf_end_interrupted_eval(JSContext *ctx)
+/* Ends an evaluation or a callback that the sidecar interrupted. The runner continues with the
+   callbacks that are still queued. */
+static void cf_end_interrupted_work(JSContext *ctx)
 {
     cf.stop = CF_RUNNING;
     JS_FreeValue(ctx, JS_GetException(ctx));
+    if (!cf.eval_id)
+        return;
     set_value(ctx, &cf.main_promise, JS_UNDEFINED);
     memset(cf.exit_info, 0, sizeof(cf.exit_info));
     cf.program_done = true;
@@ -196,8 +198,8 @@ static int32_t cf_end_turn(JSContext *ctx)
     static const uint32_t reasons[] = { 0, 0, CF_REASON_INTERRUPTED, CF_REASON_MEMORY };
     CfState *state = &cf.state;
 
-    if (cf.stop == CF_STOP_INTERRUPT && cf.mode == CF_MODE_RESIDENT && cf.eval_id)
-        cf_end_interrupted_eval(ctx);
+    if (cf.stop == CF_STOP_INTERRUPT && cf.mode == CF_MODE_RESIDENT)
+        cf_end_interrupted_work(ctx);
     if (cf.stop) {
         state->status = CF_STATUS_EXITED;
         state->timer_at = -1;

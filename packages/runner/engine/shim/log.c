@@ -38,13 +38,13 @@ static bool cf_env_has(const char *key, size_t len)
     return false;
 }
 
-/* Returns true if FORCE_COLOR cannot affect the line. Only values other than strings are
-   coloured. */
+/* Returns true if neither FORCE_COLOR nor a terminal can affect the line. Only values other than
+   strings are coloured. A program on a terminal has the variable TERM. */
 static bool cf_no_forced_color(int argc, JSValueConst *argv)
 {
     for (int i = 0; i < argc; i++)
         if (!JS_IsString(argv[i]))
-            return !cf_env_has("FORCE_COLOR", 11);
+            return !cf_env_has("FORCE_COLOR", 11) && !cf_env_has("TERM", 4);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* The event loop, in C: Node's order of callbacks, ticks, microtasks, timers and immediates, and
    the decision when a program or an evaluation has ended. JavaScript is called only if it has work
-   to do. Next: jobs.c for microtasks, bootstrap/event-loop/hooks.js for the JavaScript side. */
+   to do. Next: evaluations.c, jobs.c for microtasks, bootstrap/event-loop/hooks.js for the
+   JavaScript side. */
 
 #define CF_NO_TIMER (-1.0)
 
@@ -39,7 +40,7 @@ NATIVE(cf_toggle_immediate_ref)
 
 static const char *const cf_hook_names[HOOK_COUNT] = {
     "start", "link", "tick", "timers", "immediates", "complete", "uncaught", "beforeExit", "exit", "evalDone", "options", "main",
-    "restore", "restored", "evalPlace",
+    "restore", "restored", "evalPlace", "cell", "abandon",
 };
 
 NATIVE(cf_set_hooks)
@@ -186,8 +187,11 @@ static void cf_run_timers(JSContext *ctx)
             return;
         ok = cf_call_hook(ctx, HOOK_TIMERS, 1, vc(&now), &result);
     } while (!ok && !cf.stop);
-    if (cf.stop)
+    if (cf.stop) {
+        /* A resident runner continues after an interrupt, with the timers that are left. */
+        cf_next_timer = cf_loop_now() + 1;
         return;
+    }
     if (JS_ToFloat64(ctx, &expiry, result))
         JS_FreeValue(ctx, JS_GetException(ctx));
     JS_FreeValue(ctx, result);
@@ -239,6 +243,12 @@ static void cf_finish_program(JSContext *ctx)
         cf.stop = CF_STOP_EXIT;
 }
 
+/* Returns whether this resident process is a shell. The name of the shell is its only option. */
+static bool cf_is_shell(void)
+{
+    return cf.execc > 0;
+}
+
 /* Ends an evaluation when its module and the work that it started have ended. */
 static void cf_finish_eval(JSContext *ctx)
 {
@@ -247,7 +257,8 @@ static void cf_finish_eval(JSContext *ctx)
     if (!cf.eval_id)
         return;
     if (!cf.state.eval_reason) {
-        if (refs > cf.eval_base_refs || (!cf.program_done && refs > 0))
+        bool waits_for_work = !(cf.eval_flags & CF_EVAL_UNTIL_VALUE) && !cf_is_shell() && refs > cf.eval_base_refs;
+        if (waits_for_work || (!cf.program_done && refs > 0))
             return;
         if (!cf.program_done && !cf.exit_info[2]) {
             cf_warn_unsettled(ctx);
@@ -377,56 +388,9 @@ static void cf_on_complete(JSContext *ctx, const CfEvent *event, const uint8_t *
     JS_FreeValue(ctx, bytes);
 }
 
-static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payload)
-{
-    /* Numbers this process's snippets as Node numbers the text of -e. The ids of the sidecar are
-       independent of these numbers. */
-    static uint32_t snippets;
-    char url[300];
-    const char *place = (const char *)payload + 4, *source = place;
-    uint32_t place_count = cf_u32_at((const char *)payload);
-    CfText cwd = cf.cwd, next;
-    for (uint32_t i = 0; i < place_count; i++) {
-        source = cf_next_text(source, &next);
-        if (i == 0 && next.len)
-            cwd = next;
-    }
-    uint32_t len = event->len - (uint32_t)(source - (const char *)payload);
-    /* The parser needs a NUL after the text. The sidecar pads the text to 8 bytes, which need
-       not add a NUL. */
-    char *text = js_malloc(ctx, len + 1);
-
-    cf.eval_id = event->id;
-    cf.eval_returns = event->result;
-    cf_free_return_value(ctx);
-    cf.program_done = false;
-    cf.state.eval_reason = CF_REASON_NORMAL;
-    cf.state.eval_exit_code = 0;
-    cf.eval_base_refs = cf_refs();
-    if (!text) {
-        cf_report_exception(ctx, false);
-        return;
-    }
-    memcpy(text, source, len);
-    text[len] = 0;
-    snprintf(url, sizeof(url), "file://%s%s[eval%u]", cwd.len < 256 ? cwd.bytes : "",
-             cwd.len && cwd.bytes[cwd.len - 1] == '/' ? "" : "/", ++snippets);
-    cf_note_eval(ctx, text, len, url);
-    /* The hook also removes the place of an evaluation that was interrupted. */
-    if (place_count || cf.eval_placed) {
-        JSValue texts = cf_texts(ctx, place, place_count);
-        cf.eval_placed = place_count > 0;
-        if (JS_IsException(texts) || !cf_call_hook(ctx, HOOK_EVAL_PLACE, 1, vc(&texts), NULL)) {
-            if (JS_IsException(texts))
-                cf_report_exception(ctx, false);
-            JS_FreeValue(ctx, texts);
-            cf.program_done = true;
-            return;
-        }
-        JS_FreeValue(ctx, texts);
-    }
-    cf_run_program(ctx, (CfText){ text, len }, url);
-}
+/* In evaluations.c. */
+static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payload);
+static void cf_on_abandon(JSContext *ctx, const CfEvent *event);
 
 static bool cf_was_restored;
 
@@ -464,6 +428,7 @@ static void cf_deliver(JSContext *ctx, const uint8_t *events, uint32_t len)
         case CF_EVENT_START: cf_on_start(ctx, &event, payload); break;
         case CF_EVENT_COMPLETE: cf_on_complete(ctx, &event, payload); break;
         case CF_EVENT_EVAL: cf_on_eval(ctx, &event, payload); break;
+        case CF_EVENT_ABANDON: cf_on_abandon(ctx, &event); break;
         case CF_EVENT_RESTORE: cf_on_restore(ctx, &event, payload); break;
         default: break; /* a TIMER event only resumes the loop */
         }

@@ -29,7 +29,7 @@ static const struct {
     { "argv", cf_argv, 0 }, { "execArgv", cf_exec_argv, 0 }, { "cwd", cf_cwd, 0 }, { "chdir", cf_chdir, 1 }, { "url", cf_url, 0 },
     { "source", cf_process_source, 0 }, { "pid", cf_pid, 0 }, { "ppid", cf_ppid, 0 }, { "mode", cf_mode, 0 },
     { "env", cf_native_env, 0 }, { "exit", cf_exit, 1 }, { "setReturnValue", cf_set_return_value, 1 },
-    { "returnsValue", cf_returns_value, 0 },
+    { "returnsValue", cf_returns_value, 0 }, { "isEvaluating", cf_is_evaluating, 0 },
 
     { "clock", cf_clock, 1 }, { "clockNs", cf_clock_ns, 1 }, { "hrtime", cf_hrtime, 1 }, { "hrtimeBigInt", cf_hrtime_bigint, 1 },
     { "timeOrigin", cf_time_origin, 0 }, { "random", cf_random, 1 },

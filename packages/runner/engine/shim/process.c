@@ -187,7 +187,13 @@ NATIVE(cf_exit)
 /* returnsValue(): returns whether the program or the running evaluation may return a value */
 NATIVE(cf_returns_value)
 {
-    return js_bool(cf.mode == CF_MODE_RUN || (cf.mode == CF_MODE_RESIDENT && cf.eval_id && cf.eval_returns));
+    return js_bool(cf.mode == CF_MODE_RUN || (cf.mode == CF_MODE_RESIDENT && cf.eval_id && (cf.eval_flags & CF_EVAL_RETURNS)));
+}
+
+/* isEvaluating(): returns whether a resident runner runs an evaluation */
+NATIVE(cf_is_evaluating)
+{
+    return js_bool(cf.eval_id != 0);
 }
 
 static void cf_free_return_value(JSContext *ctx)

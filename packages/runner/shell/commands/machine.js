@@ -1,13 +1,15 @@
-// df, free, uptime, arch, groups, logname, getent, install, chown and chgrp. Next: ../commands.js.
+// df, free, uptime, arch, getent and install. Next: identity.js.
 
 import fs from 'node:fs';
 import os from 'node:os';
 import { posix } from 'node:path';
+import { idOf } from '../accounts.js';
 import { reasonOf } from '../reasons.js';
 
 const ok = (stdout = '') => ({ stdout, stderr: '', exitCode: 0 });
 const fail = (stderr, exitCode = 1) => ({ stdout: '', stderr: `${stderr}\n`, exitCode });
 const KIB = 1_024;
+const UNCHANGED = -1;
 
 function human(kib, base) {
   let value = kib * KIB;
@@ -115,8 +117,6 @@ export function uptime(args) {
 }
 
 export const arch = () => ok(`${os.machine()}\n`);
-export const groups = () => ok(`${os.userInfo().username}\n`);
-export const logname = () => ok(`${os.userInfo().username}\n`);
 
 const DATABASES = { __proto__: null, passwd: '/etc/passwd', group: '/etc/group', hosts: '/etc/hosts' };
 
@@ -131,7 +131,7 @@ export function getent([database, ...keys]) {
   return { ...ok(found.map((line) => `${print(line)}\n`).join('')), exitCode: found.length === shown.length ? 0 : 2 };
 }
 
-function installFiles({ operands, mode, isVerbose, folder, makesParents, cwd }) {
+function installFiles({ operands, mode, owner, isVerbose, folder, makesParents, cwd }) {
   const targets = folder === undefined ? operands.slice(0, -1) : operands;
   const last = posix.resolve(cwd, folder ?? operands.at(-1));
   const isFolder = folder !== undefined || fs.statSync(last, { throwIfNoEntry: false })?.isDirectory();
@@ -141,6 +141,7 @@ function installFiles({ operands, mode, isVerbose, folder, makesParents, cwd }) 
     const to = isFolder ? posix.join(last, posix.basename(from)) : last;
     fs.rmSync(to, { force: true });
     fs.copyFileSync(posix.resolve(cwd, from), to);
+    fs.chownSync(to, ...owner);
     fs.chmodSync(to, mode);
     if (isVerbose) shown += `'${from}' -> '${to}'\n`;
   }
@@ -150,12 +151,14 @@ function installFiles({ operands, mode, isVerbose, folder, makesParents, cwd }) 
 export function install(args, { cwd }) {
   let [mode, makesFolders, makesParents, isVerbose, folder] = [0o755, false, false, false, undefined];
   const operands = [];
+  const owner = [UNCHANGED, UNCHANGED];
   for (let at = 0; at < args.length; at++) {
     const word = args[at];
     if (word === '-m' || word === '--mode') mode = Number.parseInt(args[++at], 8);
     else if (/^(?:-m|--mode=)/.test(word)) mode = Number.parseInt(word.replace(/^(?:-m|--mode=)/, ''), 8);
     else if (word === '-t') folder = args[++at];
-    else if (word === '-o' || word === '-g') at++;
+    else if (word === '-o') owner[0] = idOf('/etc/passwd', args[++at] ?? '');
+    else if (word === '-g') owner[1] = idOf('/etc/group', args[++at] ?? '');
     else if (/^-[dDvpcC]+$/.test(word)) {
       makesFolders ||= word.includes('d');
       makesParents ||= word.includes('D');
@@ -164,11 +167,13 @@ export function install(args, { cwd }) {
     else operands.push(word);
   }
   if (Number.isNaN(mode)) return fail('install: invalid mode');
+  if (owner.includes(undefined)) return fail('install: invalid user or group');
   if (operands.length === 0) return fail('install: missing file operand');
   try {
-    if (!makesFolders) return installFiles({ operands, mode, isVerbose, folder, makesParents, cwd });
+    if (!makesFolders) return installFiles({ operands, mode, owner, isVerbose, folder, makesParents, cwd });
     for (const path of operands) {
       fs.mkdirSync(posix.resolve(cwd, path), { recursive: true });
+      fs.chownSync(posix.resolve(cwd, path), ...owner);
       fs.chmodSync(posix.resolve(cwd, path), mode);
     }
     return ok();
@@ -176,49 +181,3 @@ export function install(args, { cwd }) {
     return fail(`install: cannot install '${operands[0]}': ${reasonOf(error)}`);
   }
 }
-
-function everyPath(path) {
-  if (!fs.lstatSync(path).isDirectory()) return [path];
-  return [path, ...fs.readdirSync(path).flatMap((name) => everyPath(posix.join(path, name)))];
-}
-
-const idOf = (file, name) => {
-  if (/^\d+$/.test(name)) return Number(name);
-  const line = fs
-    .readFileSync(file, 'utf8')
-    .split('\n')
-    .find((entry) => entry.startsWith(`${name}:`));
-  return line === undefined ? undefined : Number(line.split(':')[2]);
-};
-
-// Changes owners. `read` returns the ids that the first operand names: [user, group].
-function changeOwners(command, read) {
-  return (args, { cwd }) => {
-    const operands = args.filter((arg) => !/^-./.test(arg));
-    const isRecursive = args.some((arg) => /^-[a-zA-Z]*R|^--recursive$/.test(arg));
-    const [owner, ...paths] = operands;
-    if (paths.length === 0) return fail(`${command}: missing operand`);
-    const [user, group] = read(owner);
-    if (user === undefined) return fail(`${command}: invalid user: '${owner}'`);
-    if (group === undefined) return fail(`${command}: invalid group: '${owner}'`);
-    let stderr = '';
-    for (const path of paths) {
-      try {
-        const whole = posix.resolve(cwd, path);
-        for (const each of isRecursive ? everyPath(whole) : [whole]) fs.lchownSync(each, user, group);
-      } catch (error) {
-        const verb = error.code === 'ENOENT' ? 'cannot access' : 'changing ownership of';
-        stderr += `${command}: ${verb} '${path}': ${reasonOf(error)}\n`;
-      }
-    }
-    return { ...ok(), stderr, exitCode: stderr === '' ? 0 : 1 };
-  };
-}
-
-const UNCHANGED = -1;
-
-export const chown = changeOwners('chown', (owner) => {
-  const [user, group] = owner.split(/[:.]/);
-  return [user === '' ? UNCHANGED : idOf('/etc/passwd', user), group ? idOf('/etc/group', group) : UNCHANGED];
-});
-export const chgrp = changeOwners('chgrp', (group) => [UNCHANGED, idOf('/etc/group', group)]);

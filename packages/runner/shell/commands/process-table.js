@@ -1,13 +1,14 @@
 // Reads the process table from `/proc`. Next: processes.js, which prints the table.
 
 import fs from 'node:fs';
+import { names } from '../accounts.js';
 
 const TICKS_PER_SECOND = 100;
 const PAGE_KIB = 4;
 
 const text = (path) => fs.readFileSync(path, 'latin1');
 
-function entry(pid, uptime) {
+function entry(pid, uptime, users) {
   try {
     const stat = text(`/proc/${pid}/stat`);
     const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
@@ -18,10 +19,13 @@ function entry(pid, uptime) {
       .toString('utf8')
       .split('\0')
       .slice(0, -1);
+    const { uid } = fs.statSync(`/proc/${pid}`);
     const cpuSeconds = (number(14) + number(15)) / TICKS_PER_SECOND;
     const elapsed = Math.max(0, uptime - number(22) / TICKS_PER_SECOND);
     return {
       pid,
+      uid,
+      user: users(uid),
       name,
       args: args.length > 0 ? args.join(' ') : `[${name}]`,
       program: args[0] ?? name,
@@ -47,13 +51,14 @@ function entry(pid, uptime) {
 /** Returns all processes of the runtime in order of their pids. */
 export function processTable() {
   const uptime = Number(text('/proc/uptime').split(' ')[0]);
+  const { user: users } = names();
   const pids = fs
     .readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
   return pids
     .sort((a, b) => a - b)
-    .map((pid) => entry(pid, uptime))
+    .map((pid) => entry(pid, uptime, users))
     .filter(Boolean);
 }
 

@@ -1,13 +1,11 @@
 // ps, pgrep, pkill, pidof and killall over the process table of the runtime. Next:
 // process-table.js.
 
-import os from 'node:os';
 import { write } from '../descriptors.js';
 import { signalNumber } from '../processes.js';
 import { processTable, totalMemory } from './process-table.js';
 
 const pad = (value) => String(value).padStart(2, '0');
-const USER = () => os.userInfo().username;
 
 function clock(seconds) {
   const whole = Math.floor(seconds);
@@ -33,8 +31,8 @@ const COLUMNS = {
   ppid: ['PPID', (process) => process.ppid, 7],
   pgid: ['PGID', (process) => process.pgid, 7],
   sid: ['SID', (process) => process.sid, 7],
-  user: ['USER', USER, 8, true],
-  uid: ['UID', () => process.getuid(), 5],
+  user: ['USER', (process) => process.user, 8, true],
+  uid: ['UID', (process) => process.uid, 5],
   cpu: ['%CPU', (process) => process.cpu.toFixed(1), 4],
   mem: ['%MEM', (process) => ((100 * process.rss) / Math.max(1, totalMemory())).toFixed(1), 4],
   vsz: ['VSZ', (process) => process.vsz, 6],
@@ -144,6 +142,7 @@ function readPs(args) {
   return read;
 }
 
+const ofUsers = (users) => (process) => users.includes(process.user) || users.includes(String(process.uid));
 const of = (field, values) => (process) => values.includes(process[field]);
 
 function readLetters(word, words, read, wants) {
@@ -162,8 +161,7 @@ function readLetters(word, words, read, wants) {
     else if (letter === 'C' && isUnix) wants(of('name', value().split(',')));
     else if (letter === 'g' && isUnix) wants(of('sid', numbers(value())));
     else if ((letter === 'u' || letter === 'U') && isUnix) {
-      const users = value().split(',');
-      wants(() => users.includes(USER()) || users.includes(String(process.getuid())));
+      wants(ofUsers(value().split(',')));
     } else if (letter === 'u') read.list = 'users';
     else if (letter === 'f' && isUnix) read.list = 'full';
     else if (letter === 'h' && !isUnix) read.headers = false;
@@ -242,7 +240,7 @@ function readPattern(args, isKill) {
     else if (word.startsWith('--signal=')) read.signal = signalNumber(word.slice(9));
     else if (word === '-P' || word === '--parent') tests.push(of('ppid', numbers(words.shift() ?? '')));
     else if (word === '-d') read.end = words.shift() ?? '\n';
-    else if (word === '-u' || word === '-U') words.shift();
+    else if (word === '-u' || word === '-U') tests.push(ofUsers((words.shift() ?? '').split(',')));
     else if (/^-[a-z]+$/.test(word))
       for (const letter of word.slice(1)) {
         const name = {

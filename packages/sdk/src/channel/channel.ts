@@ -9,7 +9,7 @@
 import { type Deferred, deferred } from '../deferred.js';
 import { fromWire, protocolError, versionMismatch } from '../errors/make.js';
 import { type Frame, FrameReader, FrameWriter } from '../protocol/frames.js';
-import { failure, output, sidecarHello, started } from '../protocol/generated/decoders.js';
+import { failure, lost, output, sidecarHello, started } from '../protocol/generated/decoders.js';
 import type { Pid, RequestId, SidecarHello } from '../protocol/generated/messages.js';
 import { EVENTS, NOTICES, type Notices, REQUESTS, type Requests } from '../protocol/generated/tables.js';
 import { type EventSubscriber, SUBSCRIBER_EVENTS } from './events.js';
@@ -28,9 +28,13 @@ export type OutputListener = (fd: 1 | 2, data: Uint8Array) => void;
 
 /**
  * Receives the pid of a live program, before the reply to the program's request. `earlier` is the
- * most bytes of earlier output that are sent beyond the window. Does not throw.
+ * most bytes of earlier output that are sent beyond the window. `isListener` states that the
+ * request is a listener of a program with another request. Does not throw.
  */
-export type StartListener = (pid: Pid, earlier: number) => void;
+export type StartListener = (pid: Pid, earlier: number, isListener: boolean) => void;
+
+/** Receives the number of bytes of output that a listener has lost. Does not throw. */
+export type LossListener = (bytes: number) => void;
 
 /** The channel's interface to the transport. */
 export interface ChannelOptions {
@@ -62,6 +66,7 @@ export interface RequestOptions<R> {
   id?: RequestId;
   onOutput?: OutputListener | undefined;
   onStarted?: StartListener | undefined;
+  onLost?: LossListener | undefined;
   /** Receives the reply before the channel handles the next message. */
   onReply?(reply: R): void;
 }
@@ -169,6 +174,7 @@ export function createChannel(options: ChannelOptions): Channel {
     else if (frame.kind === EVENTS.reply || frame.kind === EVENTS.error) end(frame);
     else if (frame.kind === EVENTS.output) deliver(frame);
     else if (frame.kind === EVENTS.started) begun(frame);
+    else if (frame.kind === EVENTS.lost) missed(frame);
     else notifySubscriber(frame);
   }
 
@@ -231,10 +237,17 @@ export function createChannel(options: ChannelOptions): Channel {
   }
 
   function begun({ id, body }: Frame): void {
-    const { pid, earlier = 0 } = started(body, 'started');
+    const { pid, earlier = 0, listener: isListener = false } = started(body, 'started');
     const listener = pending.get(id)?.options?.onStarted;
     if (listener === undefined) throw protocolError(`a pid for request ${id}, which asked for none`);
-    listener(pid, earlier);
+    listener(pid, earlier, isListener);
+  }
+
+  function missed({ id, body }: Frame): void {
+    const { bytes } = lost(body, 'lost');
+    const listener = pending.get(id)?.options?.onLost;
+    if (listener === undefined) throw protocolError(`lost output for request ${id}, which is no listener`);
+    listener(bytes);
   }
 
   function notifySubscriber({ kind, id, body }: Frame): void {

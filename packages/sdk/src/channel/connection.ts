@@ -121,7 +121,7 @@ export function connectChannel(
     takeOutside: (runtime, listener) => outside.takeAll(runtime, listener),
     start: (id, program, onOutput, onStarted) => request('process.start', program, { id, onOutput, onStarted }),
     evaluate: (id, snippet, onOutput) => request('runner.eval', snippet, { id, onOutput }),
-    attach: (id, attach, onOutput, onStarted) => request('process.attach', attach, { id, onOutput, onStarted }),
+    attach: (id, attach, onOutput, onStarted, onLost) => request('process.attach', attach, { id, onOutput, onStarted, onLost }),
     cancel: (id) => notify('cancel', id, {}),
     credit: (id, bytes) => notify('credit', id, { bytes }),
   };

@@ -22,7 +22,7 @@ import type {
   WallPart,
 } from '../protocol/generated/messages.js';
 import type { Requests } from '../protocol/generated/tables.js';
-import type { OutputListener, StartListener } from './channel.js';
+import type { LossListener, OutputListener, StartListener } from './channel.js';
 import type { NetworkLink } from './network-link.js';
 import type { Outcome } from './outcome.js';
 
@@ -113,8 +113,17 @@ export interface SidecarConnection {
   start(id: RequestId, program: ProcessStart, onOutput?: OutputListener, onStarted?: StartListener): Outcome | Promise<Outcome>;
   /** Evaluates a snippet in a resident runner. Returns as `start` does. */
   evaluate(id: RequestId, snippet: RunnerEval, onOutput?: OutputListener): Outcome | Promise<Outcome>;
-  /** Attaches to a restored program. `onStarted` receives the pid. Returns as `start` does. */
-  attach(id: RequestId, attach: ProcessAttach, onOutput?: OutputListener, onStarted?: StartListener): Outcome | Promise<Outcome>;
+  /**
+   * Attaches to a program. `onStarted` receives the pid, and `onLost` the numbers of lost bytes.
+   * Returns as `start` does.
+   */
+  attach(
+    id: RequestId,
+    attach: ProcessAttach,
+    onOutput?: OutputListener,
+    onStarted?: StartListener,
+    onLost?: LossListener,
+  ): Outcome | Promise<Outcome>;
   /** Cancels a program or an evaluation. The pending call still returns an outcome. */
   cancel(id: RequestId): void;
   /** Returns credit for consumed bytes of a program's output. */

@@ -4,8 +4,8 @@ import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { freemem, release, totalmem } from 'node:os';
 import { isColdframeError } from '../errors/error.js';
+import { DOCTOR, remedyFor } from '../errors/remedies.js';
 import { loadSdk } from './program.js';
-import { DOCTOR, remedyFor } from './remedies.js';
 
 /** The result of a check. */
 export interface Finding {

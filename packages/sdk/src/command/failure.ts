@@ -2,8 +2,7 @@
 // one JSON document on stdout. Errors without a code are faults of this package and keep their
 // stack.
 
-import { type ErrorJson, isColdframeError } from '../errors/error.js';
-import { remedyFor } from './remedies.js';
+import { type FailureJson, failureJson } from '../errors/failure-json.js';
 import { paintFor } from './styles.js';
 
 /**
@@ -11,19 +10,6 @@ import { paintFor } from './styles.js';
  * and few programs do.
  */
 export const COMMAND_FAILED = 125;
-
-/** An error with its remedy as plain data. */
-export interface FailureJson extends ErrorJson {
-  remedy: string;
-}
-
-/** Returns the error as plain data, or `undefined` for an error without a code. */
-export function failureJson(error: unknown): FailureJson | undefined {
-  if (isColdframeError(error)) return { ...error.toJSON(), remedy: remedyFor(error.code) };
-  if (!(error instanceof Error) || typeof (error as NodeJS.ErrnoException).code !== 'string') return undefined;
-  const { name, message, code } = error as Error & { code: string };
-  return { name, code, message, remedy: remedyFor(code) };
-}
 
 /** Prints an error on stderr, or with `json` on stdout. Returns the exit code. */
 export function printFailure(error: unknown, json: boolean): number {

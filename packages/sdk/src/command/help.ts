@@ -35,12 +35,13 @@ export function commandHelp(subcommands: readonly Subcommand[]): string {
 }
 
 /** Returns the help of one subcommand. */
-export function subcommandHelp({ name, operands, summary, flags, makesRuntime, examples }: Subcommand): string {
+export function subcommandHelp({ name, operands, summary, actions, flags, makesRuntime, examples }: Subcommand): string {
   return [
     `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
     '',
     `${heading('Usage:')} coldframe ${name} [OPTION...] ${operands}`.trimEnd(),
     '',
+    ...(actions === undefined ? [] : [heading('Actions:'), ...table(actions), '']),
     heading('Options:'),
     ...table(flags.map((flag): Row => [written(flag), flag.help])),
     ...(makesRuntime ? ['', ...limitsHelp(), '', ...permissionsHelp()] : []),

@@ -22,7 +22,13 @@ const MODULES: Readonly<Record<string, () => Promise<{ execute: Execute }>>> = {
   bench: () => import('./bench.js'),
   doctor: () => import('./doctor.js'),
   snapshot: () => import('./snapshot.js'),
-  mcp: () => import('./mcp/serve.js'),
+  mcp: () => import('./mcp.js'),
+  serve: () => import('./server.js'),
+  sandbox: () => import('./server.js'),
+  template: () => import('./server.js'),
+  login: () => import('./server.js'),
+  logout: () => import('./server.js'),
+  whoami: () => import('./server.js'),
   completion: () => import('./completion.js'),
 };
 

@@ -25,7 +25,7 @@ const isPermission = (name: string): boolean => name.startsWith('allow-') || nam
 
 /** Parses the words after the name of the subcommand. */
 export function parse(subcommand: Subcommand, words: readonly string[]): Arguments {
-  const { flags: rows, passesOptions } = subcommand;
+  const { flags: rows } = subcommand;
   const options = Object.fromEntries(
     rows
       .filter(({ optionalValue }) => !optionalValue)
@@ -41,13 +41,19 @@ export function parse(subcommand: Subcommand, words: readonly string[]): Argumen
     if (token.kind === 'option') {
       const value = checked(subcommand, rows, token.name, token.rawName, token.value);
       flags.set(token.name, [...(flags.get(token.name) ?? []), value]);
-    } else if (passesOptions) {
+    } else if (isLast(subcommand, operands, token.kind)) {
       // `-c COMMAND` and the arguments of the command need no separator.
       operands.push(...words.slice(token.kind === 'positional' ? token.index : token.index + 1));
       break;
     } else if (token.kind === 'positional') operands.push(token.value);
   }
   return { subcommand, flags, operands };
+}
+
+// Returns whether all words from a token on belong to the guest program.
+function isLast({ passesOptionsAfter }: Subcommand, operands: readonly string[], kind: string): boolean {
+  const after = typeof passesOptionsAfter === 'object' ? passesOptionsAfter[operands[0] ?? ''] : passesOptionsAfter;
+  return after !== undefined && (kind === 'option-terminator' || operands.length + 1 === after);
 }
 
 function checked(

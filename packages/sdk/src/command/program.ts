@@ -6,10 +6,10 @@
 
 import { constants } from 'node:os';
 import { isColdframeError } from '../errors/error.js';
+import { remedyFor } from '../errors/remedies.js';
 import type { ExecResult, GuestProcess, NodeRuntime } from '../index.js';
 import type { NodeRuntimeOptions } from '../runtime/options.js';
 import { failureText } from './failure.js';
-import { remedyFor } from './remedies.js';
 import { runtimeOptions } from './runtime-options.js';
 import type { Arguments } from './subcommand.js';
 

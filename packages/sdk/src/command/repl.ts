@@ -2,12 +2,12 @@
 // a value stays in the guest. SIGINT ends an evaluation, and the state of the session stays.
 
 import { isColdframeError } from '../errors/error.js';
+import { remedyFor } from '../errors/remedies.js';
 import type { NodeRuntime, ResidentRunner, Snapshot } from '../index.js';
 import { failureText } from './failure.js';
 import { LineReader } from './line-reader.js';
 import { wrongOperands } from './parse.js';
 import { loadSdk } from './program.js';
-import { remedyFor } from './remedies.js';
 import { moduleFor, needsMore, PREPARATION } from './repl-source.js';
 import { runtimeOptions, timeoutOf } from './runtime-options.js';
 import { hasColours } from './styles.js';

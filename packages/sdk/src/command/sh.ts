@@ -1,7 +1,8 @@
 // `coldframe sh`: the guest's shell. With `-c` the shell runs one command. Without a terminal the
-// shell runs the script on stdin. At a terminal this module reads the commands.
+// shell runs the script on stdin. At a terminal the shell runs on a terminal of the runtime
+// (terminal.ts). With `-i` and without a terminal, this module reads the commands.
 //
-// The shell of the guest has no interactive mode. So one shell process evaluates all commands in a
+// Then one shell process evaluates all commands in a
 // loop: the working directory, variables and functions stay. After each command, the shell prints a
 // mark with the exit code and the directory, which this module removes from the output.
 
@@ -14,6 +15,7 @@ import { runtimeOptions, timeoutOf } from './runtime-options.js';
 import { isIncomplete } from './shell-input.js';
 import { paintFor } from './styles.js';
 import type { Arguments } from './subcommand.js';
+import { attachTerminal } from './terminal.js';
 
 const SEPARATOR = '\x1e';
 const START = '/workspace';
@@ -23,9 +25,23 @@ export function execute(args: Arguments): Promise<number> {
   const command = textOf(args, 'command');
   const isTyped = args.flags.has('interactive') || process.stdin.isTTY === true;
   if (command === undefined && args.operands.length > 0) wrongOperands(args);
-  if (command === undefined && isTyped && !args.flags.has('json')) return interact(args);
+  if (command === undefined && isTyped && !args.flags.has('json')) {
+    return process.stdin.isTTY && process.stdout.isTTY ? onTerminal(args) : interact(args);
+  }
   const words = command === undefined ? [] : ['-c', command, 'sh', ...args.operands];
   return runProgram(args, (runtime, output) => runtime.spawnCommand('sh', words, { ...timeout, ...output }));
+}
+
+// Runs the guest's shell on a terminal of the runtime.
+async function onTerminal(args: Arguments): Promise<number> {
+  const options = runtimeOptions(args);
+  const { NodeRuntime } = await loadSdk();
+  const runtime = await NodeRuntime.create(options);
+  try {
+    return await attachTerminal(runtime, { cwd: options.cwd ?? START, ...timeoutOf(args) });
+  } finally {
+    await runtime.dispose();
+  }
 }
 
 async function interact(args: Arguments): Promise<number> {

@@ -10,10 +10,16 @@ export interface Subcommand {
   /** One sentence, which begins with a verb. */
   readonly summary: string;
   readonly flags: readonly Flag[];
+  /** The actions of the first positional argument, with their operands and a sentence each. */
+  readonly actions?: readonly (readonly [usage: string, summary: string])[];
   /** The words that complete the first positional argument. Without words, files complete it. */
   readonly words?: readonly string[];
-  /** Whether options after the first positional argument belong to the guest program. */
-  readonly passesOptions?: true;
+  /**
+   * The number of positional arguments after which all words belong to the guest program, or the
+   * number for each first positional argument. Without a number, options may follow positional
+   * arguments.
+   */
+  readonly passesOptionsAfter?: number | Readonly<Record<string, number>>;
   /** Whether the help lists the names of the limits and the permissions. */
   readonly makesRuntime?: true;
   readonly examples: readonly string[];

@@ -2,6 +2,7 @@
 // completion read this table. Next: `main.ts`, which imports the module of one subcommand.
 
 import { type Flag, HELP, JSON_OUTPUT, PROGRAM_FLAGS, RUNTIME_FLAGS, STORE_FLAGS } from './flags.js';
+import { SERVER_SUBCOMMANDS } from './server-subcommands.js';
 import type { Subcommand } from './subcommand.js';
 
 const RUN: Subcommand = {
@@ -9,7 +10,7 @@ const RUN: Subcommand = {
   operands: 'FILE|- [ARGUMENT...]',
   summary: 'run a file, or a program from stdin, in a new sandbox',
   flags: PROGRAM_FLAGS,
-  passesOptions: true,
+  passesOptionsAfter: 1,
   makesRuntime: true,
   examples: [
     'coldframe run app.mjs --port 80',
@@ -23,7 +24,7 @@ const EXEC: Subcommand = {
   operands: 'CODE [ARGUMENT...]',
   summary: 'run code from the command line in a new sandbox',
   flags: [{ name: 'typescript', help: 'the code is TypeScript' }, ...PROGRAM_FLAGS],
-  passesOptions: true,
+  passesOptionsAfter: 1,
   makesRuntime: true,
   examples: ["coldframe exec 'console.log(process.version)'", "coldframe exec --json 'console.log(1)'"],
 };
@@ -49,7 +50,7 @@ const SH: Subcommand = {
   operands: '[-c COMMAND [ARGUMENT...]]',
   summary: 'open a shell in a new sandbox, or run a shell command',
   flags: [{ name: 'command', short: 'c', value: 'COMMAND', help: 'run this command and exit' }, INTERACTIVE, ...PROGRAM_FLAGS],
-  passesOptions: true,
+  passesOptionsAfter: 1,
   makesRuntime: true,
   examples: ['coldframe sh', "coldframe sh -c 'ls -la | wc -l'", 'coldframe sh < script.sh'],
 };
@@ -104,4 +105,15 @@ const COMPLETION: Subcommand = {
 };
 
 /** All subcommands in the order of the help. */
-export const SUBCOMMANDS: readonly Subcommand[] = [RUN, EXEC, REPL, SH, BENCH, DOCTOR, SNAPSHOT, MCP, COMPLETION];
+export const SUBCOMMANDS: readonly Subcommand[] = [
+  RUN,
+  EXEC,
+  REPL,
+  SH,
+  BENCH,
+  DOCTOR,
+  SNAPSHOT,
+  MCP,
+  ...SERVER_SUBCOMMANDS,
+  COMPLETION,
+];

@@ -26,6 +26,8 @@ export interface FailureFacts {
   ERR_RESULT_REFUSED: { key: string };
   /** The app cancelled the program, or disposed the runner that evaluated the snippet. */
   ERR_CANCELED: object;
+  /** `runner.interrupt()` has ended the evaluation. The runner keeps its state. */
+  ERR_INTERRUPTED: object;
   /** The runtime was disposed while the program ran, or before the call. */
   ERR_RUNTIME_DISPOSED: { runtime?: number };
   /**
@@ -110,6 +112,8 @@ export interface SnapshotFacts {
   ERR_NOT_QUIET: { pid?: number; command?: string; timeoutMs?: number };
   /** The runtime is paused. Call `resume()`. */
   ERR_RUNTIME_PAUSED: { runtime: number };
+  /** The app has detached the handle from its program, which continues. */
+  ERR_DETACHED: { pid: number };
 }
 
 /**
@@ -168,7 +172,7 @@ export interface LocalFacts {
    * The program failed, and the option `throwOnError` is set. If the sandbox ended the program,
    * `reason` is the code of the failure, and `cause` is the failure.
    */
-  ERR_PROGRAM_FAILED: { exitCode: number; stdout: string; stderr: string; reason?: string };
+  ERR_PROGRAM_FAILED: { exitCode: number; stdout: string; stderr: string; signal?: string; reason?: string };
   /**
    * A package that this package needs at run time is not installed where the app runs. `searched`
    * lists the folders without the package. The app may be a bundle that runs without its packages.

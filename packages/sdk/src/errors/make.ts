@@ -48,6 +48,12 @@ export function packageNotFound(name: string, searched: readonly string[]) {
   return notInstalled(name, searched, `Run \`npm install coldframe\` in a folder that contains the app. ${bundle}`);
 }
 
+/** Makes the error for the package of servers, which the command needs. */
+export function serverPackageNotFound(searched: readonly string[], version: string) {
+  const line = `npm install @coldframe/server@${version}`;
+  return notInstalled('@coldframe/server', searched, `Run \`${line}\` in the folder of the command.`);
+}
+
 /**
  * Makes the error for a package that only the app can install, and that is in none of the folders
  * `searched`. `wanted` is the package for `npm install`, with a release if the newest does not fit.
@@ -234,6 +240,11 @@ export function noReader(pid: number) {
 /** Makes the error for `attach()` of a `ProcessEntry` that was listed before a rollback. */
 export function noProcess(pid: number) {
   return make('ESRCH', `ESRCH: no such process, attach '${pid}'`, { syscall: 'attach', path: String(pid) });
+}
+
+/** Makes the error for the result of a handle that was detached from its program. */
+export function detached(pid: number) {
+  return make('ERR_DETACHED', `the handle was detached from the process ${pid}`, { pid });
 }
 
 /** Makes the error for a connection that closed before the guest's response was complete. */

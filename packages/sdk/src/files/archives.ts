@@ -6,7 +6,7 @@ import type { Requester } from '../channel/sidecar-connection.js';
 import { checkArgument } from '../options/check.js';
 import { type ExportTarOptions, TAR_CHUNK, type TarSource } from '../options/files.js';
 import { requireBuiltin } from '../packages/installed.js';
-import type { RuntimeId } from '../protocol/generated/messages.js';
+import type { FileOpen, RuntimeId } from '../protocol/generated/messages.js';
 import { exportStream, writeStream } from './streams.js';
 
 const GZIP_MAGIC = [0x1f, 0x8b];
@@ -31,13 +31,13 @@ export function exportTar(
 }
 
 /**
- * Unpacks an archive into `path`. If `gzip` is `undefined`, detects compression from the first two
- * bytes.
+ * Unpacks an archive into `target.path`. If `gzip` is `undefined`, detects compression from the
+ * first two bytes.
  */
 export async function importTar(
   sidecar: Requester,
   runtime: RuntimeId,
-  path: string,
+  target: Omit<FileOpen, 'runtime' | 'for'>,
   source: TarSource,
   gzip: boolean | undefined,
 ): Promise<void> {
@@ -52,10 +52,10 @@ export async function importTar(
   }
   const head = Buffer.concat(first);
   const archive = Readable.from(joined(head, chunks), { objectMode: false });
-  const target = writeStream(sidecar, runtime, { path, for: 'import' }, undefined);
+  const unpacked = writeStream(sidecar, runtime, { ...target, for: 'import' }, undefined);
   const { pipeline } = requireBuiltin('node:stream/promises');
-  if (!(gzip ?? GZIP_MAGIC.every((byte, index) => head[index] === byte))) return pipeline(archive, target);
-  return pipeline(archive, requireBuiltin('node:zlib').createGunzip(), target);
+  if (!(gzip ?? GZIP_MAGIC.every((byte, index) => head[index] === byte))) return pipeline(archive, unpacked);
+  return pipeline(archive, requireBuiltin('node:zlib').createGunzip(), unpacked);
 }
 
 async function* joined(head: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -51,17 +51,18 @@ export const toBytes = (data: string | Uint8Array): Uint8Array => (typeof data =
 
 /**
  * Replaces a file. A file larger than a piece is not replaced atomically. Such a file stays open
- * until all pieces are written, so that a rollback before the last piece fails the call.
+ * until all pieces are written, so that a rollback before the last piece fails the call. A new file
+ * has the mode and the owner in `created`.
  */
 export async function writeFile(
   sidecar: Requester,
   runtime: RuntimeId,
   path: string,
   data: Uint8Array,
-  mode?: number,
+  created?: Pick<FileOpen, 'mode' | 'owner'>,
 ): Promise<void> {
-  if (data.length <= PIECE_BYTES) return sidecar.request('file.write', { runtime, path, data, mode });
-  await whileOpen(sidecar, { runtime, path, for: 'write', mode }, async ({ handle }) => {
+  if (data.length <= PIECE_BYTES) return sidecar.request('file.write', { runtime, path, data, ...created });
+  await whileOpen(sidecar, { runtime, path, for: 'write', ...created }, async ({ handle }) => {
     for (let offset = 0; offset < data.length; offset += PIECE_BYTES) {
       await sidecar.request('file.push', { runtime, handle, offset, data: data.subarray(offset, offset + PIECE_BYTES) });
     }

@@ -9,10 +9,12 @@ import {
   type ExportTarOptions,
   FILE_DATA,
   FILE_MODE,
+  FILE_OWNER,
   FILE_PATH,
   FILE_TIME,
   type ImportTarOptions,
   LINK_TARGET,
+  type MkdirOptions,
   type ReadStreamOptions,
   type StatOptions,
   TAR_SOURCE,
@@ -23,12 +25,14 @@ import {
   type WriteFileOptions,
   type WriteStreamOptions,
 } from '../options/files.js';
+import { idsOf, type Owner } from '../options/owner.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { exportTar, importTar } from './archives.js';
 import { type DirectoryEntry, entriesOf, exists, type FileStatus, readFile, statusOf, toBytes, writeFile } from './contents.js';
 import { readStream, writeStream } from './streams.js';
 import { makeTemporaryDirectory } from './temporary-directory.js';
-import { type FileChange, Watch } from './watch.js';
+import { UserAttributes } from './user-attributes.js';
+import { type FileChange, type FileEvent, type FileWatch, Watch } from './watch.js';
 
 /** The calls of `NodeRuntime` for files. */
 export class RuntimeFiles {
@@ -41,11 +45,15 @@ export class RuntimeFiles {
     this.#cwd = cwd;
   }
 
+  get xattrs(): UserAttributes {
+    return new UserAttributes(this.#access);
+  }
+
   async writeFile(path: string, data: string | Uint8Array, options: WriteFileOptions | undefined): Promise<void> {
     checkOptions('writeFile()', options);
     const { connection, runtime } = this.#checked('writeFile()', path);
     checkArgument('writeFile()', 'data', FILE_DATA, data);
-    await writeFile(connection, runtime, path, toBytes(data), options?.mode);
+    await writeFile(connection, runtime, path, toBytes(data), { mode: options?.mode, owner: idsOf(options?.owner) });
   }
 
   async readFile(path: string): Promise<Uint8Array> {
@@ -74,10 +82,10 @@ export class RuntimeFiles {
     return exists(connection, runtime, path);
   }
 
-  async mkdir(path: string, options: TreeOptions | undefined): Promise<void> {
+  async mkdir(path: string, options: MkdirOptions | undefined): Promise<void> {
     checkOptions('mkdir()', options);
     const { connection, runtime } = this.#checked('mkdir()', path);
-    await connection.request('file.mkdir', { runtime, path, recursive: options?.recursive });
+    await connection.request('file.mkdir', { runtime, path, recursive: options?.recursive, owner: idsOf(options?.owner) });
   }
 
   async mkdtemp(prefix: string): Promise<string> {
@@ -115,6 +123,12 @@ export class RuntimeFiles {
     await connection.request('file.set', { runtime, path, mode });
   }
 
+  async chown(path: string, owner: Owner): Promise<void> {
+    checkArgument('chown()', 'owner', FILE_OWNER, owner);
+    const { connection, runtime } = this.#checked('chown()', path);
+    await connection.request('file.set', { runtime, path, owner: idsOf(owner) });
+  }
+
   async utimes(path: string, atime: Date | number, mtime: Date | number): Promise<void> {
     checkArgument('utimes()', 'atime', FILE_TIME, atime);
     checkArgument('utimes()', 'mtime', FILE_TIME, mtime);
@@ -122,9 +136,9 @@ export class RuntimeFiles {
     await connection.request('file.set', { runtime, path, atimeUs: microseconds(atime), mtimeUs: microseconds(mtime) });
   }
 
-  watch(path: string, options: WatchOptions): AsyncIterableIterator<FileChange> {
+  watch<T extends FileChange | FileEvent>(path: string, options: WatchOptions): FileWatch<T> {
     const { connection, runtime } = this.#access;
-    return new Watch(connection, runtime, path, options, this.#ready('watch()', path, options));
+    return new Watch<T>(connection, runtime, path, options, this.#ready('watch()', path, options));
   }
 
   createReadStream(path: string, options: ReadStreamOptions): Readable {
@@ -135,9 +149,9 @@ export class RuntimeFiles {
   createWriteStream(path: string, options: WriteStreamOptions): Writable {
     const { connection, runtime } = this.#access;
     const ready = this.#ready('createWriteStream()', path, options);
-    const { append, mode, signal } = options;
+    const { append, mode, owner, signal } = options;
     const purpose = append ? 'append' : 'write';
-    return writeStream(connection, runtime, { path, for: purpose, mode }, ready, signal);
+    return writeStream(connection, runtime, { path, for: purpose, mode, owner: idsOf(owner) }, ready, signal);
   }
 
   exportTar(path: string = this.#cwd, options: ExportTarOptions = {}): Readable {
@@ -151,7 +165,8 @@ export class RuntimeFiles {
     checkOptions('importTar()', options);
     const { connection, runtime } = this.#checked('importTar()', path);
     await undefined; // the app's iterator must not run before `importTar()` has returned
-    await importTar(connection, runtime, path, source, options.gzip);
+    const { gzip, keepOwners, owner } = options;
+    await importTar(connection, runtime, { path, keepOwners, owner: idsOf(owner) }, source, gzip);
   }
 
   // Checks the arguments of a call that returns a stream or a watch. Returns `undefined` for

@@ -5,7 +5,7 @@ import type { Requester } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
 import type { WatchOptions } from '../options/files.js';
 import { assertSameLength } from '../protocol/check.js';
-import type { FileHandle, RuntimeId } from '../protocol/generated/messages.js';
+import type { ChangeList, FileHandle, RuntimeId } from '../protocol/generated/messages.js';
 
 /** A change of a watched file. */
 export interface FileChange {
@@ -19,13 +19,41 @@ export interface FileChange {
   path: string;
 }
 
+/** A typed change of a watched file. */
+export interface FileEvent {
+  /**
+   * `create`: a name was added, or a file was moved into the watched directory. `write`: the
+   * content changed. `remove`: a name was removed. `rename`: a file was moved from `path`. `chmod`:
+   * mode, owner, times, links or user attributes changed. `overflow`: as in `FileChange`.
+   */
+  type: 'create' | 'write' | 'remove' | 'rename' | 'chmod' | 'overflow';
+  /** The absolute guest path. */
+  path: string;
+  /** The new path of a `rename`, absent outside the watched directory. */
+  to?: string;
+}
+
+/** An iterator over the changes of a file or a directory. */
+export interface FileWatch<T> extends AsyncIterableIterator<T> {
+  /**
+   * Resolves when the watch has started. Rejects as the first `next()` if the watch cannot start.
+   */
+  readonly ready: Promise<void>;
+  /**
+   * Returns all changes that happened before this call and that the iteration has not returned. In
+   * a mounted folder, these are the changes that the host machine has reported.
+   */
+  drain(): Promise<T[]>;
+}
+
 /** Iterates over changes in order, until `return()`, the signal, or the end of the runtime. */
-export class Watch implements AsyncIterableIterator<FileChange> {
+export class Watch<T extends FileChange | FileEvent> implements FileWatch<T> {
+  readonly ready: Promise<void>;
   readonly #sidecar: Requester;
   readonly #runtime: RuntimeId;
   readonly #path: string;
   readonly #opening: Promise<FileHandle>;
-  readonly #received: FileChange[] = [];
+  readonly #received: T[] = [];
   readonly #signal: AbortSignal | undefined;
   #pending: Promise<void> | undefined;
   #open = false;
@@ -39,25 +67,23 @@ export class Watch implements AsyncIterableIterator<FileChange> {
     sidecar: Requester,
     runtime: RuntimeId,
     path: string,
-    { recursive, signal }: WatchOptions,
+    { recursive, typed, signal }: WatchOptions,
     ready: Promise<void> | undefined,
   ) {
     this.#sidecar = sidecar;
     this.#runtime = runtime;
     this.#path = path;
     this.#signal = signal;
-    const open = () => sidecar.request('file.watch', { runtime, path, recursive });
+    const open = () => sidecar.request('file.watch', { runtime, path, recursive, typed });
     // Without `ready`, the request is sent in this turn. The sidecar then opens the watch before it
     // handles later requests of the caller.
     this.#opening = ready === undefined ? open() : ready.then(open);
+    this.ready = this.#opening.then(() => {
+      this.#open = true;
+    });
     // `next()` reports a failed opening. If the app never calls `next()`, the rejection needs no
     // other handler.
-    this.#opening.then(
-      () => {
-        this.#open = true;
-      },
-      () => {},
-    );
+    this.ready.catch(() => {});
     signal?.addEventListener('abort', this.#end, { once: true });
     if (signal?.aborted) this.#end();
   }
@@ -66,7 +92,7 @@ export class Watch implements AsyncIterableIterator<FileChange> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<FileChange, undefined>> {
+  async next(): Promise<IteratorResult<T, undefined>> {
     for (;;) {
       if (this.#signal?.aborted) throw this.#signal.reason;
       const change = this.#ended ? undefined : this.#received.shift();
@@ -79,24 +105,27 @@ export class Watch implements AsyncIterableIterator<FileChange> {
     }
   }
 
+  async drain(): Promise<T[]> {
+    if (this.#signal?.aborted) throw this.#signal.reason;
+    await this.#attempt('file.drain');
+    return this.#ended ? [] : this.#received.splice(0);
+  }
+
   async return(): Promise<IteratorReturnResult<undefined>> {
     await this.#end();
     return { done: true, value: undefined };
   }
 
-  async #receive(): Promise<void> {
+  readonly #receive = (): Promise<void> => this.#attempt('file.changes');
+
+  // Adds the changes of a reply to the received changes. Replies arrive in the order in which the
+  // changes happened, because the sidecar sends the reply of a waiting request with the change.
+  async #attempt(request: 'file.changes' | 'file.drain'): Promise<void> {
     try {
       const { handle, directory } = await this.#opening;
       if (this.#ended) return;
       // The reply's `ended` contains no reason. The next request fails with the reason.
-      const { names, types, overflow } = await this.#sidecar.request('file.changes', { runtime: this.#runtime, handle });
-      assertSameLength(names, types);
-      const below = directory ? `${this.#path.replace(/\/+$/, '')}/` : '';
-      names.forEach((name, index) => {
-        const path = name === '' ? this.#path : below + name;
-        this.#received.push({ type: types[index] as 'rename' | 'change', path });
-      });
-      if (overflow) this.#received.push({ type: 'overflow', path: this.#path });
+      this.#take(await this.#sidecar.request(request, { runtime: this.#runtime, handle }), directory);
     } catch (error) {
       const ended = this.#ended;
       await this.#end();
@@ -104,6 +133,18 @@ export class Watch implements AsyncIterableIterator<FileChange> {
       const isEnd = ended || (this.#open && isColdframeError(error, 'ERR_RUNTIME_DISPOSED', 'ERR_SIDECAR_DISPOSED'));
       if (!isEnd) throw error;
     }
+  }
+
+  #take({ names, types, targets, overflow }: ChangeList, directory: boolean): void {
+    assertSameLength(names, types, targets ?? names);
+    const below = directory ? `${this.#path.replace(/\/+$/, '')}/` : '';
+    names.forEach((name, index) => {
+      const change = { type: types[index], path: name === '' ? this.#path : below + name } as T;
+      const target = targets?.[index];
+      if (target) (change as FileEvent).to = below + target;
+      this.#received.push(change);
+    });
+    if (overflow) this.#received.push({ type: 'overflow', path: this.#path } as T);
   }
 
   readonly #end = async (): Promise<void> => {

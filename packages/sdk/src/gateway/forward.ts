@@ -11,11 +11,10 @@
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { gatewayRefused } from '../errors/make.js';
-import type { GatewayRuntime } from '../options/gateway.js';
+import type { GatewayOptions, GatewayRuntime, GatewayTarget } from '../options/gateway.js';
 import { requireBuiltin } from '../packages/installed.js';
 import { partsOf } from '../runtime/node-runtime.js';
 import { eachPassed, hasBody, requestHeaders } from './headers.js';
-import type { GatewayTarget } from './host-name.js';
 import { refuse, refuseUpgrade } from './refusal.js';
 
 /** The destination of a request. */
@@ -27,6 +26,8 @@ export interface Destination extends GatewayTarget {
   readonly clientHost: string;
   /** Milliseconds until the head of the guest's response must have arrived. */
   readonly headTimeoutMs: number;
+  /** The option `refusal` of the gateway. */
+  readonly refusal: GatewayOptions['refusal'];
 }
 
 type OnUpgrade = (answer: IncomingMessage, guest: Duplex, head: Buffer) => void;
@@ -52,7 +53,7 @@ function pass(request: IncomingMessage, response: ServerResponse, to: Destinatio
   const fail: Refuse = (error) => {
     const isClosed = upstream?.reusedSocket === true && (error.cause as { code?: unknown } | undefined)?.code === 'ECONNRESET';
     if (isRepeatable && isClosed && !response.destroyed) pass(request, response, to, false);
-    else refuse(response, error);
+    else refuse(response, error, to.refusal);
   };
   upstream = open(request, headers, to, fail, { isKept: isRepeatable });
   if (upstream === undefined) return;
@@ -63,7 +64,7 @@ function pass(request: IncomingMessage, response: ServerResponse, to: Destinatio
     try {
       passHead(answer, response);
     } catch {
-      refuse(response, gatewayRefused('response', to));
+      refuse(response, gatewayRefused('response', to), to.refusal);
       sent.destroy();
       return;
     }
@@ -84,7 +85,7 @@ export function forwardUpgrade(request: IncomingMessage, socket: Duplex, head: B
     if (head.length > 0) guest.write(head);
     relay(socket, guest);
   };
-  const upstream = open(request, headers, to, (error) => refuseUpgrade(socket, error), { onUpgrade });
+  const upstream = open(request, headers, to, (error) => refuseUpgrade(socket, error, to.refusal), { onUpgrade });
   if (upstream === undefined) return;
   socket.on('close', () => upstream.destroy());
   upstream.on('response', (answer) => {

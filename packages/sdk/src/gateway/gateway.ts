@@ -10,12 +10,13 @@ import { callListener } from '../call-listener.js';
 import type { ColdframeErrorOf } from '../errors/error.js';
 import { gatewayRefused } from '../errors/make.js';
 import { checkGivenOptions } from '../options/check.js';
-import type { GatewayOptions } from '../options/gateway.js';
+import type { GatewayOptions, GatewayTarget } from '../options/gateway.js';
 import { requireBuiltin } from '../packages/installed.js';
 import type { Destination } from './forward.js';
 import { hasBody, TOKEN_HEADER, valuesOf } from './headers.js';
 import { targetOf } from './host-name.js';
 
+const DEFAULT_HOST = 'localhost:PORT';
 const DEFAULT_HEAD_TIMEOUT_MS = 300_000;
 
 /** The listeners of a gateway, for the events of a server of Node. */
@@ -40,7 +41,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       response.on('error', () => {});
       route(request, own).then(async ({ error, to }) => {
         const [{ forward }, { refuse }] = await Promise.all([import('./forward.js'), import('./refusal.js')]);
-        if (error !== undefined) refuse(response, error);
+        if (error !== undefined) refuse(response, error, own.refusal);
         else if (!response.destroyed) forward(request, response, to);
       });
     },
@@ -49,8 +50,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       route(request, own).then(async ({ error, to }) => {
         const [{ forwardUpgrade }, { refuseUpgrade }] = await Promise.all([import('./forward.js'), import('./refusal.js')]);
         // Node passes the bytes of such a body as bytes after the upgrade.
-        if (error !== undefined) refuseUpgrade(socket, error);
-        else if (hasBody(request)) refuseUpgrade(socket, gatewayRefused('target', to));
+        if (error !== undefined) refuseUpgrade(socket, error, own.refusal);
+        else if (hasBody(request)) refuseUpgrade(socket, gatewayRefused('target', to), own.refusal);
         else if (!socket.destroyed) forwardUpgrade(request, socket, head, to);
       });
     },
@@ -63,21 +64,30 @@ type Route = { error: ColdframeErrorOf<'ERR_GATEWAY'>; to?: never } | { error?: 
 async function route(request: IncomingMessage, options: GatewayOptions): Promise<Route> {
   const hosts = request.httpVersionMajor < 2 ? valuesOf(request, 'host') : valuesOf(request, ':authority');
   const [clientHost] = hosts;
-  const target = clientHost !== undefined && hosts.length === 1 ? targetOf(clientHost, options.domain) : undefined;
+  const target = clientHost !== undefined && hosts.length === 1 ? named(request, clientHost, options) : undefined;
   if (clientHost === undefined || target === undefined) return { error: gatewayRefused('host', {}) };
   if (!/^(\/|\*$)/.test(request.url ?? '')) return { error: gatewayRefused('target', target) };
-  const { requestHost = 'localhost:PORT', headTimeoutMs = DEFAULT_HEAD_TIMEOUT_MS } = options;
+  const { headTimeoutMs = DEFAULT_HEAD_TIMEOUT_MS, refusal } = options;
   try {
     const token = typeof options.token === 'function' ? await options.token(target.id) : options.token;
     if (token !== undefined && !hasToken(request, token)) return { error: gatewayRefused('token', target) };
     const runtime = await options.resolve(target.id, request);
     if (runtime === undefined || runtime === null) return { error: gatewayRefused('not-found', target) };
-    const guestHost = requestHost.replaceAll('PORT', String(target.port));
-    return { to: { ...target, runtime, guestHost, clientHost, headTimeoutMs } };
+    const guestHost = hostFor(target, options);
+    return { to: { ...target, runtime, guestHost, clientHost, headTimeoutMs, refusal } };
   } catch (error) {
     report(error, options.onError);
     return { error: gatewayRefused('unavailable', target) };
   }
+}
+
+function named(request: IncomingMessage, host: string, { domain, target }: GatewayOptions): GatewayTarget | undefined {
+  return target === undefined ? targetOf(host, domain as string) : target(request);
+}
+
+function hostFor(target: GatewayTarget, { requestHost = DEFAULT_HOST }: GatewayOptions): string {
+  const host = typeof requestHost === 'function' ? (requestHost(target) ?? DEFAULT_HOST) : requestHost;
+  return host.replaceAll('PORT', String(target.port));
 }
 
 // The time of the comparison does not depend on the bytes of the tokens.

@@ -1,10 +1,6 @@
 // The names of runtimes below the domain of a gateway: `<port>-<id>.<domain>`.
 
-/** A port of a runtime, as a host name names it. */
-export interface GatewayTarget {
-  readonly port: number;
-  readonly id: string;
-}
+import type { GatewayTarget } from '../options/gateway.js';
 
 // A label of DNS has at most 63 characters, six of which are for the port and the hyphen.
 const LABEL = /^([1-9]\d{0,4})-([a-z0-9]{1,57})$/;

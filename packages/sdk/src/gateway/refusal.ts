@@ -4,32 +4,36 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ColdframeErrorOf } from '../errors/error.js';
+import type { GatewayOptions, GatewayRefusal } from '../options/gateway.js';
 import { requireBuiltin } from '../packages/installed.js';
 
 type GatewayError = ColdframeErrorOf<'ERR_GATEWAY'>;
 
-function bodyOf({ code, message, reason, sandbox, port }: GatewayError): string {
-  return JSON.stringify({ code, message, reason, sandbox, port });
-}
+type Refusal = GatewayOptions['refusal'];
+
+const ownRefusal = ({ code, message, reason, sandbox, port, status }: GatewayError): GatewayRefusal => ({
+  status,
+  body: JSON.stringify({ code, message, reason, sandbox, port }),
+});
 
 /** Answers a request with an error. If the head of a response was sent, ends the connection. */
-export function refuse(response: ServerResponse, error: GatewayError): void {
+export function refuse(response: ServerResponse, error: GatewayError, refusal: Refusal = ownRefusal): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  const body = bodyOf(error);
+  const { status, body } = refusal(error);
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.statusMessage = '';
-  response.writeHead(error.status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
   response.end(body);
 }
 
 /** Answers a request for an upgrade with an error, and ends the connection. */
-export function refuseUpgrade(socket: Duplex, error: GatewayError): void {
-  const body = bodyOf(error);
+export function refuseUpgrade(socket: Duplex, error: GatewayError, refusal: Refusal = ownRefusal): void {
+  const { status, body } = refusal(error);
   const head = [
-    `HTTP/1.1 ${error.status} ${requireBuiltin('node:http').STATUS_CODES[error.status]}`,
+    `HTTP/1.1 ${status} ${requireBuiltin('node:http').STATUS_CODES[status]}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',

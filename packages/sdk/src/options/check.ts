@@ -4,25 +4,25 @@
 import { invalidOption } from '../errors/make.js';
 import { BINDINGS } from './bindings.js';
 import { CHECK_OPTIONS } from './check-code.js';
-import { EXPORT_TAR, IMPORT_TAR, READ_STREAM, STAT, TREE, WATCH, WRITE_FILE, WRITE_STREAM } from './files.js';
-import { GATEWAY } from './gateway.js';
+import { EXPORT_TAR, IMPORT_TAR, MKDIR, READ_STREAM, STAT, TREE, WATCH, WRITE_FILE, WRITE_STREAM } from './files.js';
+import { GATEWAY, oneNaming } from './gateway.js';
 import { hintFor } from './hints.js';
 import { EXPOSE_PORT, FETCH, WAIT_FOR_LISTENER } from './network.js';
 import { NETWORK_CHECK, NETWORK_UPDATE } from './outside.js';
 import { PERMISSIONS } from './permissions.js';
 import { ACQUIRE, POOL_DISPOSE, POOL_OPTIONS } from './pool.js';
 import { MEMBERSHIP, NETWORK_CREATE } from './private-network.js';
-import { ATTACH, COMMAND, EXEC_FILES, RESIDENT_EXEC, RESIDENT_RUNNER, RUN } from './programs.js';
+import { ATTACH, CELL, COMMAND, EXEC_FILES, RESIDENT_EXEC, RESIDENT_RUNNER, RUN } from './programs.js';
 import type { Fault, Rule } from './rule.js';
 import { RUNTIME_OPTIONS } from './runtime.js';
 import { show } from './show.js';
 import { EMBEDDED_SIDECAR, SIDECAR } from './sidecar.js';
 import { CLONE, PAUSE, RESUME, SNAPSHOT, STORE_CALL } from './snapshots.js';
 import { isUnknownName, objectWith, type UnknownName } from './table.js';
+import { TERMINAL } from './terminals.js';
 
 const run = objectWith(RUN);
 const command = objectWith(COMMAND);
-const tree = objectWith(TREE);
 const acquire = objectWith(ACQUIRE);
 const storeCall = objectWith(STORE_CALL);
 
@@ -36,17 +36,19 @@ export const CALLS = {
   'spawn()': run,
   'execCommand()': command,
   'spawnCommand()': command,
+  'openTerminal()': objectWith(TERMINAL),
   'createResidentRunner()': objectWith(RESIDENT_RUNNER),
   'ResidentRunner.exec()': objectWith(RESIDENT_EXEC),
   'ResidentRunner.run()': objectWith(RESIDENT_EXEC),
+  'ResidentRunner.cell()': objectWith(CELL),
   'attach()': objectWith(ATTACH),
   'check()': CHECK_OPTIONS,
   'registerBindings()': objectWith({ bindings: BINDINGS }),
   'setPermissions()': PERMISSIONS,
   'writeFile()': objectWith(WRITE_FILE),
   'stat()': objectWith(STAT),
-  'mkdir()': tree,
-  'remove()': tree,
+  'mkdir()': objectWith(MKDIR),
+  'remove()': objectWith(TREE),
   'watch()': objectWith(WATCH),
   'createReadStream()': objectWith(READ_STREAM),
   'createWriteStream()': objectWith(WRITE_STREAM),
@@ -59,7 +61,11 @@ export const CALLS = {
   'Network.create()': objectWith(NETWORK_CREATE),
   'waitForListener()': objectWith(WAIT_FOR_LISTENER),
   'exposePort()': objectWith(EXPOSE_PORT),
-  'createGateway()': objectWith(GATEWAY),
+  'createGateway()': objectWith(
+    GATEWAY,
+    'an object: { domain, resolve, token?, requestHost?, headTimeoutMs?, onError? }',
+    oneNaming,
+  ),
   'snapshot()': objectWith(SNAPSHOT),
   'clone()': objectWith(CLONE),
   'pause()': objectWith(PAUSE),

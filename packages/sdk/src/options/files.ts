@@ -1,5 +1,6 @@
 // Options and arguments of the calls that use a runtime's files.
 
+import { OWNER, type Owner } from './owner.js';
 import { CONTENT, FLAG, guestPath, rule, SIGNAL, whole } from './rule.js';
 import { known, type OptionTable } from './table.js';
 
@@ -7,6 +8,12 @@ import { known, type OptionTable } from './table.js';
 export interface WriteFileOptions {
   /** Permission bits of a new file, such as 0o755. @default 0o644 */
   mode?: number | undefined;
+  /**
+   * The owner of the file, and of missing parents that the call makes. An existing file is given to
+   * the owner.
+   * @default 'user' for a new file
+   */
+  owner?: Owner | undefined;
 }
 
 /** Options of `runtime.stat()`. */
@@ -15,13 +22,19 @@ export interface StatOptions {
   followSymlinks?: boolean | undefined;
 }
 
-/** Options of `runtime.mkdir()` and `runtime.remove()`. */
+/** Options of `runtime.remove()`. */
 export interface TreeOptions {
   /**
    * Whether `mkdir()` makes missing parents, and `remove()` removes the entries of a directory.
    * @default false
    */
   recursive?: boolean | undefined;
+}
+
+/** Options of `runtime.mkdir()`. */
+export interface MkdirOptions extends TreeOptions {
+  /** The owner of the new directories. @default 'user' */
+  owner?: Owner | undefined;
 }
 
 /** Options of `runtime.watch()`. */
@@ -32,6 +45,12 @@ export interface WatchOptions {
    * @default false
    */
   recursive?: boolean | undefined;
+  /**
+   * Whether the watch reports `create`, `write`, `remove`, `rename` with both names, and `chmod`,
+   * instead of `rename` and `change` as in `fs.watch()`.
+   * @default false
+   */
+  typed?: boolean | undefined;
   /** Ends the watch when the signal aborts. The iteration then throws the signal's reason. */
   signal?: AbortSignal | undefined;
 }
@@ -52,6 +71,8 @@ export interface WriteStreamOptions {
   append?: boolean | undefined;
   /** Permission bits of a new file, such as 0o755. @default 0o644 */
   mode?: number | undefined;
+  /** As `owner` of `writeFile()`. @default 'user' for a new file */
+  owner?: Owner | undefined;
   /** Ends the stream with an error when the signal aborts. */
   signal?: AbortSignal | undefined;
 }
@@ -68,6 +89,13 @@ export interface ImportTarOptions {
   path?: string | undefined;
   /** Whether the archive is compressed. @default detected from its first bytes */
   gzip?: boolean | undefined;
+  /**
+   * Whether the files belong to the users and groups whose numbers the archive has.
+   * @default false
+   */
+  keepOwners?: boolean | undefined;
+  /** The owner of the files without `keepOwners`. @default 'user' */
+  owner?: Owner | undefined;
 }
 
 /** The bytes of an archive, whole or in chunks. */
@@ -79,21 +107,28 @@ const POSITION = whole(0, Number.MAX_SAFE_INTEGER - 1, 'bytes');
 const RECURSIVE = known(FLAG, ['force']);
 
 /** The option table of `writeFile()`. */
-export const WRITE_FILE: OptionTable<WriteFileOptions> = { mode: MODE_BITS };
+export const WRITE_FILE: OptionTable<WriteFileOptions> = { mode: MODE_BITS, owner: OWNER };
 /** The option table of `stat()`. */
 export const STAT: OptionTable<StatOptions> = { followSymlinks: known(FLAG, ['follow']) };
-/** The option table of `mkdir()` and `remove()`. */
+/** The option table of `remove()`. */
 export const TREE: OptionTable<TreeOptions> = { recursive: RECURSIVE };
+/** The option table of `mkdir()`. */
+export const MKDIR: OptionTable<MkdirOptions> = { recursive: RECURSIVE, owner: OWNER };
 /** The option table of `watch()`. */
-export const WATCH: OptionTable<WatchOptions> = { recursive: RECURSIVE, signal: SIGNAL };
+export const WATCH: OptionTable<WatchOptions> = { recursive: RECURSIVE, typed: FLAG, signal: SIGNAL };
 /** The option table of `createReadStream()`. */
 export const READ_STREAM: OptionTable<ReadStreamOptions> = { start: POSITION, end: POSITION, signal: SIGNAL };
 /** The option table of `createWriteStream()`. */
-export const WRITE_STREAM: OptionTable<WriteStreamOptions> = { append: FLAG, mode: MODE_BITS, signal: SIGNAL };
+export const WRITE_STREAM: OptionTable<WriteStreamOptions> = { append: FLAG, mode: MODE_BITS, owner: OWNER, signal: SIGNAL };
 /** The option table of `exportTar()`. */
 export const EXPORT_TAR: OptionTable<ExportTarOptions> = { gzip: FLAG };
 /** The option table of `importTar()`. */
-export const IMPORT_TAR: OptionTable<ImportTarOptions> = { path: guestPath('/workspace'), gzip: FLAG };
+export const IMPORT_TAR: OptionTable<ImportTarOptions> = {
+  path: guestPath('/workspace'),
+  gzip: FLAG,
+  keepOwners: known(FLAG, ['sameOwner', 'preserveOwners']),
+  owner: OWNER,
+};
 
 /** The argument `path`, and `from` and `to` of `rename()`. */
 export const FILE_PATH = guestPath('/workspace/data.json');
@@ -103,6 +138,15 @@ export const DIRECTORY_PREFIX = guestPath('/tmp/job-');
 export const FILE_DATA = CONTENT;
 /** The argument `mode` of `chmod()`. */
 export const FILE_MODE = rule((value) => MODE_BITS.fault(value) === undefined, 'permissions such as 0o644');
+/** The argument `name` of the calls of `xattrs`. */
+export const ATTRIBUTE_NAME = rule(
+  (value) => typeof value === 'string' && /^user\.[^\0]+$/s.test(value) && value.length <= 255,
+  "text such as 'user.kind', of at most 255 characters",
+);
+/** The argument `value` of `xattrs.set()`. */
+export const ATTRIBUTE_VALUE = CONTENT;
+/** The argument `owner` of `chown()`. */
+export const FILE_OWNER = OWNER;
 /** The argument `target` of `symlink()`. */
 export const LINK_TARGET = rule(
   (value) => typeof value === 'string' && value !== '' && !value.includes('\0'),

@@ -41,7 +41,12 @@ const MAX_CALLS = 6;
  * Calls that no message names, because messages name a similar call: `execCommand()`, `execFile()`
  * and `ResidentRunner.exec()`.
  */
-const UNNAMED_CALLS: ReadonlySet<string> = new Set(['spawnCommand()', 'execFiles()', 'ResidentRunner.run()']);
+const UNNAMED_CALLS: ReadonlySet<string> = new Set([
+  'spawnCommand()',
+  'execFiles()',
+  'ResidentRunner.run()',
+  'ResidentRunner.cell()',
+]);
 
 let index: Index | undefined;
 

@@ -83,6 +83,12 @@ export interface Limits {
    */
   pipeBytes?: number | undefined;
   /**
+   * Terminals of the runtime. Beyond the limit, `openTerminal()` fails with
+   * `ERR_RESOURCE_EXHAUSTED`, and a program that makes a terminal gets `ENOSPC`.
+   * @default 64
+   */
+  terminals?: number | undefined;
+  /**
    * Sockets of the runtime. Beyond the limit, making a socket fails with `ENFILE`.
    * @default 256
    */
@@ -218,6 +224,7 @@ export const LIMITS: OptionTable<Limits> = {
   descriptors: known(whole(3, 65_536, 'descriptors'), ['maxOpenFiles', 'fds']),
   pipes: known(whole(0, 196_608, 'pipes'), ['maxPipes']),
   pipeBytes: bytes(4_096, 16 * MIB),
+  terminals: known(whole(0, 4_096, 'terminals'), ['ptys', 'maxTerminals']),
   sockets: known(whole(0, 65_536, 'sockets'), ['maxSockets']),
   socketBytes: bytes(4_096, 16 * MIB),
   filesystemBytes: known(bytes(0, TERABYTE), ['maxFilesystemBytes'], IN_BYTES),

@@ -1,6 +1,7 @@
 // Options of the calls that run programs: `exec()`, `spawn()`, `execCommand()`, resident runners.
 
 import { PROGRAM_LIMITS, type ProgramLimits } from './limits.js';
+import { OWNER, type Owner } from './owner.js';
 import {
   ARGUMENTS,
   CALLBACK,
@@ -16,6 +17,7 @@ import {
   SIGNAL,
   TEXT,
   TIMEOUT_MS,
+  whole,
 } from './rule.js';
 import { known, type OptionTable } from './table.js';
 
@@ -73,7 +75,7 @@ interface ProgramPlace {
   cwd?: string | undefined;
 }
 
-/** Environment, working directory and limits of a new process. */
+/** Environment, working directory, limits and user of a new process. */
 interface ProcessPlace extends ProgramPlace {
   /**
    * Limits of this program, below the limits of the runtime: `memoryBytes`, `cpuMs`, `outputBytes`
@@ -81,10 +83,28 @@ interface ProcessPlace extends ProgramPlace {
    * @default the limits of the runtime
    */
   limits?: ProgramLimits | undefined;
+  /**
+   * The user of the program inside the runtime. With `'root'`, the variables `HOME`, `LOGNAME` and
+   * `USER` have the values of `root`, unless `env` has them. The permissions of the runtime apply
+   * to every user alike.
+   * @default 'user'
+   */
+  user?: Owner | undefined;
+}
+
+/** The processes that a program leaves behind. */
+interface LeftBehind {
+  /**
+   * The other processes of the program's session at the end of the program. `'kill'`: end with the
+   * program. `'keep'`: continue, and the call also waits until no process has the program's stdout
+   * or stderr open. `timeout` and `signal` end all these processes until the call has resolved.
+   * @default 'kill'
+   */
+  orphans?: 'kill' | 'keep' | undefined;
 }
 
 /** Options of `runtime.exec()`, `runtime.execFile()`, `runtime.run()` and `runtime.spawn()`. */
-export interface RunOptions extends ProcessPlace, EvaluationOptions {
+export interface RunOptions extends ProcessPlace, EvaluationOptions, LeftBehind {
   /**
    * The entries of `process.argv` after the first entry, as with `node -e`. In `execFile()`, the
    * entries follow the path of the file.
@@ -117,7 +137,7 @@ export interface ExecFilesOptions extends RunOptions {
 }
 
 /** Options of `runtime.execCommand()` and `runtime.spawnCommand()`. */
-export interface CommandOptions extends ProcessPlace, EvaluationOptions {
+export interface CommandOptions extends ProcessPlace, EvaluationOptions, LeftBehind {
   /**
    * The content of the command's stdin. `spawnCommand()` keeps stdin open after this content.
    * @default nothing
@@ -126,16 +146,48 @@ export interface CommandOptions extends ProcessPlace, EvaluationOptions {
 }
 
 /** Options of `runtime.createResidentRunner()`. */
-export interface ResidentRunnerOptions extends ProcessPlace {}
+export interface ResidentRunnerOptions extends ProcessPlace {
+  /**
+   * The language of the snippets. A runner of `'bash'` is a shell that keeps its variables,
+   * functions, options, aliases and working directory.
+   * @default 'javascript'
+   */
+  language?: 'javascript' | 'bash' | undefined;
+}
 
 /**
  * Options of `runner.exec()` and `runner.run()`. `env` and `cwd` apply to this evaluation. After
  * the evaluation, the runner has its own variables and working directory again.
  */
-export interface ResidentExecOptions extends ProgramPlace, EvaluationOptions {}
+export interface ResidentExecOptions extends ProgramPlace, EvaluationOptions {
+  /**
+   * The end of the evaluation. `'idle'` waits for the snippet and for the work that the snippet
+   * started. `'value'` only waits for the snippet: its servers and timers continue.
+   * @default 'idle'
+   */
+  until?: 'value' | 'idle' | undefined;
+}
 
-/** Options of `attach()` of an entry of `runtime.processes()`. */
-export type AttachOptions = Pick<EvaluationOptions, 'onStdout' | 'onStderr' | 'signal'>;
+/** Options of `runner.cell()`. */
+export interface CellOptions extends Omit<ResidentExecOptions, 'until'> {
+  /** The end of the evaluation, as in `exec()`. @default 'value' */
+  until?: 'value' | 'idle' | undefined;
+  /**
+   * The language of the cell. Types of TypeScript are removed. A runner of the language `'bash'`
+   * ignores this option.
+   * @default 'javascript'
+   */
+  language?: 'javascript' | 'typescript' | undefined;
+}
+
+/** Options of `runtime.attach()`, and of `attach()` of an entry of `runtime.processes()`. */
+export interface AttachOptions extends Pick<EvaluationOptions, 'onStdout' | 'onStderr' | 'signal'> {
+  /**
+   * Called with the number of bytes of output that the handle has lost, because 256 KiB were
+   * unread. The next output follows the gap.
+   */
+  onLost?: ((bytes: number) => unknown) | undefined;
+}
 
 const EVALUATION: OptionTable<EvaluationOptions> = {
   timeout: known(TIMEOUT_MS, ['timeoutMs', 'timeoutSeconds', 'maxDuration', 'deadline'], ', in milliseconds'),
@@ -152,14 +204,19 @@ export const PLACE: OptionTable<ProgramPlace> = {
   cwd: known(CWD, ['workingDirectory', 'workdir', 'workDir', 'dir']),
 };
 
-const PROCESS: OptionTable<ProcessPlace> = { ...PLACE, limits: PROGRAM_LIMITS };
+const PROCESS: OptionTable<ProcessPlace> = { ...PLACE, limits: PROGRAM_LIMITS, user: known(OWNER, ['uid', 'username', 'runAs']) };
 
 const STDIN = known(CONTENT, ['input']);
+
+const LEFT_BEHIND: OptionTable<LeftBehind> = {
+  orphans: known(oneOf(['kill', 'keep'], "'kill' or 'keep'"), ['children', 'keepSession', 'detached'], ", 'kill' or 'keep'"),
+};
 
 /** The option table of programs that are given as code or as a file. */
 export const RUN: OptionTable<RunOptions> = {
   ...EVALUATION,
   ...PROCESS,
+  ...LEFT_BEHIND,
   args: known(ARGUMENTS, ['argv', 'arguments']),
   execArgv: known(ARGUMENTS, ['nodeArgs']),
   language: oneOf(['javascript', 'typescript'], "'javascript' or 'typescript'"),
@@ -176,24 +233,37 @@ export const EXEC_FILES: OptionTable<ExecFilesOptions> = {
 export const PROGRAM_FILES = mapOf(RELATIVE, CONTENT, `a map of the path of ${RELATIVE_PATH} to text or a Uint8Array`);
 
 /** The option table of commands. */
-export const COMMAND: OptionTable<CommandOptions> = { ...EVALUATION, ...PROCESS, stdin: STDIN };
+export const COMMAND: OptionTable<CommandOptions> = { ...EVALUATION, ...PROCESS, ...LEFT_BEHIND, stdin: STDIN };
 
 /** The option table of a new resident runner. */
-export const RESIDENT_RUNNER: OptionTable<ResidentRunnerOptions> = PROCESS;
+export const RESIDENT_RUNNER: OptionTable<ResidentRunnerOptions> = {
+  ...PROCESS,
+  language: oneOf(['javascript', 'bash'], "'javascript' or 'bash'"),
+};
 
 /** The option table of an evaluation in a resident runner. */
-export const RESIDENT_EXEC: OptionTable<ResidentExecOptions> = { ...EVALUATION, ...PLACE };
+export const RESIDENT_EXEC: OptionTable<ResidentExecOptions> = {
+  ...EVALUATION,
+  ...PLACE,
+  until: known(oneOf(['value', 'idle'], "'value' or 'idle'"), ['waitFor']),
+};
 
-/** The option table of a handle for a program from a snapshot. */
+/** The option table of a cell. */
+export const CELL: OptionTable<CellOptions> = { ...RESIDENT_EXEC, language: RUN.language };
+
+/** The option table of a further handle for a program. */
 export const ATTACH: OptionTable<AttachOptions> = {
   onStdout: EVALUATION.onStdout,
   onStderr: EVALUATION.onStderr,
   signal: EVALUATION.signal,
+  onLost: known(CALLBACK, ['onDrop'], ', a function'),
 };
 
 /** The argument `code`, `path` or `command` of a call that runs a program. */
 export const PROGRAM = TEXT;
 /** The argument `args` of a call that runs a command. */
 export const COMMAND_ARGUMENTS = listOf(PROGRAM_TEXT, 'a list of text');
+/** The argument `pid` of `attach()`. */
+export const PID = whole(2, 4_194_304, 'the pid of a process');
 /** The argument of `writeStdin()`. */
 export const STDIN_DATA = CONTENT;

@@ -24,12 +24,29 @@ export interface SnapshotOptions {
   store?: 'memory' | 'disk' | undefined;
   /** Milliseconds that programs may take to quiesce. @default 5_000 */
   timeoutMs?: number | undefined;
+  /**
+   * Whether the snapshot contains the running programs. Without programs, the snapshot has only the
+   * files, and waits for no program.
+   * @default true
+   */
+  memory?: boolean | undefined;
 }
 
-/** Options of `runtime.pause()`. */
+/** The time in which the programs of a runtime must quiesce. */
 export interface QuietOptions {
   /** Milliseconds that programs may take to quiesce. @default 5_000 */
   timeoutMs?: number | undefined;
+}
+
+/** Options of `runtime.pause()`. */
+export interface PauseOptions extends QuietOptions {
+  /**
+   * The effect if a program does not quiesce in time. `'reject'`: the call rejects with
+   * `ERR_NOT_QUIET`, and the programs continue. `'freeze'`: the runtime is frozen in memory, and
+   * the call resolves with `undefined`.
+   * @default 'reject'
+   */
+  whenBusy?: 'reject' | 'freeze' | undefined;
 }
 
 /** Options of `runtime.clone()`. */
@@ -142,6 +159,7 @@ export const SNAPSHOT: OptionTable<SnapshotOptions> = {
   ),
   store: oneOf(['memory', 'disk'], "'memory' or 'disk'"),
   timeoutMs: QUIESCE_MS,
+  memory: known(FLAG, ['programs']),
 };
 
 /** The option table of `clone()`. */
@@ -156,7 +174,10 @@ export const CLONE: OptionTable<CloneOptions> = {
 export const RESUME: OptionTable<ResumeOptions> = { network: NETWORK_OPTIONS, secrets: SECRETS };
 
 /** The option table of `pause()`. */
-export const PAUSE: OptionTable<QuietOptions> = { timeoutMs: QUIESCE_MS };
+export const PAUSE: OptionTable<PauseOptions> = {
+  timeoutMs: QUIESCE_MS,
+  whenBusy: oneOf(['reject', 'freeze'], "'reject' or 'freeze'"),
+};
 
 /** The option table of the calls of a store. */
 export const STORE_CALL: OptionTable<TenantOptions> = { tenant: TENANT };

@@ -6,6 +6,7 @@ import type { RunOptions } from '../options/programs.js';
 import type { OutsideNetwork } from '../outside/runtime-outside.js';
 import type { GuestProcess } from '../programs/guest-process.js';
 import type { ProcessEntry } from '../programs/runtime-programs.js';
+import type { Terminal } from '../programs/terminal.js';
 import type { ResidentRunner } from '../runner/resident-runner.js';
 import type { NodeRuntime } from '../runtime/node-runtime.js';
 import type { RuntimeSecrets } from '../secrets/runtime-secrets.js';
@@ -45,6 +46,7 @@ export const RUNTIME_CALLS: CallRules = {
     'unregisterBindings',
     'exposePort',
     'dispatcher',
+    'attach',
     'pause',
     'resume',
     'dispose',
@@ -56,7 +58,15 @@ export const RUNTIME_CALLS: CallRules = {
   startsProgram: new Set<keyof NodeRuntime>(['exec', 'run', 'execFile']),
   // These calls check the option `cwd` before they start the program.
   checksFirst: ([, options]) => (options as RunOptions | undefined)?.cwd !== undefined,
-  returnsHandles: new Set<keyof NodeRuntime>(['spawn', 'spawnCommand', 'processes', 'createResidentRunner', 'residentRunners']),
+  returnsHandles: new Set<keyof NodeRuntime>([
+    'spawn',
+    'spawnCommand',
+    'openTerminal',
+    'attach',
+    'processes',
+    'createResidentRunner',
+    'residentRunners',
+  ]),
   immediate: new Set(Object.keys(IMMEDIATE)),
 };
 
@@ -65,9 +75,11 @@ export const HANDLE_CALLS: CallRules = {
   // A program of the template continues after a rollback, so the previous user's handle from
   // `attach` would still work.
   lasting: new Set<keyof ProcessEntry>(['attach']),
-  startsProgram: new Set<keyof GuestProcess | keyof ResidentRunner>([
+  startsProgram: new Set<keyof GuestProcess | keyof ResidentRunner | keyof Terminal>([
     'exec',
     'wait',
+    'write',
+    'resize',
     'writeStdin',
     'closeStdin',
     'kill',
@@ -75,7 +87,7 @@ export const HANDLE_CALLS: CallRules = {
     asyncDispose,
   ]),
   returnsHandles: new Set<keyof ProcessEntry>(['attach']),
-  immediate: new Set(),
+  immediate: new Set<keyof GuestProcess>(['detach']),
 };
 
 // A rollback undoes neither options nor listeners.

@@ -9,7 +9,7 @@ export interface PauseSnapshot {
 /** A runtime that can be part of a pool. */
 export interface PoolableRuntime {
   /** The state of the runtime. Only a running runtime can be used. */
-  readonly state: 'running' | 'paused' | 'disposed';
+  readonly state: 'running' | 'paused' | 'frozen' | 'disposed';
   /** Restores the runtime into memory. */
   resume(): Promise<void>;
   /** Ends the runtime. */

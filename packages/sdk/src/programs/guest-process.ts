@@ -1,31 +1,24 @@
 // The public handle of a live program: its pid, its streams, its end.
 
-import { constants } from 'node:os';
+import { callListener } from '../call-listener.js';
+import type { LossListener, StartListener } from '../channel/channel.js';
 import type { Outcome } from '../channel/outcome.js';
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
-import { deferred } from '../deferred.js';
+import { type Deferred, deferred } from '../deferred.js';
 import { isColdframeError } from '../errors/error.js';
-import { noReader } from '../errors/make.js';
+import { detached, noReader } from '../errors/make.js';
 import { checkArgument } from '../options/check.js';
-import { type AttachOptions, type CommandOptions, type SignalName, STDIN_DATA } from '../options/programs.js';
-import { rule } from '../options/rule.js';
-import type { Pid, ProcessStart, RuntimeId } from '../protocol/generated/messages.js';
+import { type AttachOptions, type CommandOptions, type OutputHandler, type SignalName, STDIN_DATA } from '../options/programs.js';
+import type { Pid, ProcessStart, RequestId, RuntimeId } from '../protocol/generated/messages.js';
 import { type Begin, evaluate } from './evaluation.js';
 import { explained } from './limit-line.js';
 import { OutputStream } from './output-stream.js';
 import type { PidHolder, PidRegistry } from './pid-registry.js';
 import { endOf, type ProgramEnd, type ProgramEnds } from './program-ends.js';
 import { ExecResult, finished } from './result.js';
+import { SIGNAL, signalNumber } from './signals.js';
 
 const NOTHING = new Uint8Array(0);
-const SIGNALS: Readonly<Record<string, number | undefined>> = constants.signals;
-const MAX_SIGNAL = 64;
-
-const signalNumber = (signal: unknown): unknown => (typeof signal === 'string' ? SIGNALS[signal] : signal);
-const SIGNAL = rule((value) => {
-  const number = signalNumber(value);
-  return typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MAX_SIGNAL;
-}, "a signal such as 'SIGTERM'");
 
 /** The runtime that a handle's program runs in. */
 export interface ProcessContext {
@@ -55,14 +48,11 @@ export class GuestProcess {
   readonly #result: Promise<ExecResult>;
   readonly #ended: Promise<ProgramEnd>;
   readonly #options: CommandOptions;
-  #exitCode: number | undefined;
+  readonly #followed: FollowedProgram;
+  #end: ExecResult | undefined;
 
-  private constructor(
-    { connection, runtime }: ProcessContext,
-    pid: Pid,
-    { streams, outcome, holder, ended }: FollowedProgram,
-    options: CommandOptions,
-  ) {
+  private constructor({ connection, runtime }: ProcessContext, pid: Pid, followed: FollowedProgram, options: CommandOptions) {
+    const { streams, outcome, holder, ended } = followed;
     this.pid = pid;
     this.#pid = pid;
     [this.stdout, this.stderr] = streams;
@@ -71,13 +61,14 @@ export class GuestProcess {
     this.#holder = holder;
     this.#streams = streams;
     this.#options = options;
+    this.#followed = followed;
     this.#ended = ended.then((early) => endOf(early, pid));
     this.#ended.catch(() => {});
-    this.#result = outcome.then((complete) => {
-      const result = new ExecResult(explained(complete, options));
-      this.#exitCode = result.exitCode;
-      return result;
+    const complete = outcome.then((complete) => {
+      this.#end = new ExecResult(explained(complete, options));
+      return this.#end;
     });
+    this.#result = Promise.race([complete, followed.detached.promise]);
     // If the app never reads the result, a rejection needs no handler.
     this.#result.catch(() => {});
   }
@@ -85,18 +76,19 @@ export class GuestProcess {
   /** @internal Starts a program. */
   static start(context: ProcessContext, program: ProcessStart, options: CommandOptions): Promise<GuestProcess> {
     return GuestProcess.#begin(context, options, (id, stream, onOutput, _, onStarted) =>
-      context.connection.start(id, { ...program, stream, live: true }, onOutput, onStarted),
+      context.connection.start(id, { ...program, stream, live: true }, onOutput, (pid) => onStarted(pid)),
     );
   }
 
-  /** @internal Attaches to a program that was restored from a snapshot. */
+  /** @internal Attaches to a program. */
   static attach(context: ProcessContext, pid: Pid, options: AttachOptions): Promise<GuestProcess> {
-    return GuestProcess.#begin(context, options, (id, stream, onOutput, allowEarlier, onStarted) =>
-      context.connection.attach(id, { runtime: context.runtime, pid, stream }, onOutput, (started, earlier) => {
+    return GuestProcess.#begin(context, options, (id, stream, onOutput, allowEarlier, onStarted, onLost) => {
+      const begun: StartListener = (started, earlier, isListener) => {
         allowEarlier(earlier);
-        onStarted(started);
-      }),
-    );
+        onStarted(started, isListener);
+      };
+      return context.connection.attach(id, { runtime: context.runtime, pid, stream }, onOutput, begun, onLost);
+    });
   }
 
   // Discards the output that has no reader, because the program's writes wait for a reader.
@@ -106,20 +98,21 @@ export class GuestProcess {
   }
 
   static async #begin(context: ProcessContext, options: CommandOptions, begin: BeginLive): Promise<GuestProcess> {
-    const started = deferred<Pid>();
-    const followed = follow(context.connection, options, (id, stream, onOutput, allowEarlier) =>
-      begin(id, stream, onOutput, allowEarlier, started.resolve),
-    );
+    const started = deferred<{ pid: Pid; isListener: boolean }>();
+    const onStarted = (pid: Pid, isListener = false): void => started.resolve({ pid, isListener });
+    const followed = follow(context.connection, options, onStarted, begin);
     followed.outcome.catch(started.reject);
-    const pid = await started.promise;
+    const { pid, isListener } = await started.promise;
+    // All handles of a program share one holder.
+    if (isListener) followed.listen(context.pids.share(pid));
+    else context.pids.assign(pid, followed.holder);
     const { holder, ended } = followed;
-    context.pids.assign(pid, holder);
-    // If `ended` rejects, the connection has failed, and calls through the handle report that
-    // failure.
+    // If `ended` rejects, the handle was detached, or the connection has failed, and calls through
+    // the handle report that failure.
     ended.then(
       (outcome) => {
         context.pids.end(pid, holder);
-        context.ends.ended(outcome, pid);
+        if (!isListener) context.ends.ended(outcome, pid);
       },
       () => {},
     );
@@ -136,7 +129,28 @@ export class GuestProcess {
 
   /** The program's exit code, or `undefined` while the program runs. */
   get exitCode(): number | undefined {
-    return this.#exitCode;
+    return this.#end?.exitCode;
+  }
+
+  /** The signal that ended the program, `null` if it exited, `undefined` while it runs. */
+  get signal(): SignalName | null | undefined {
+    return this.#end?.signal;
+  }
+
+  /**
+   * The number of bytes of output that the handle has lost. Only a handle of `attach()` loses
+   * output: the program does not wait for its readers.
+   */
+  get lostBytes(): number {
+    return this.#followed.lostBytes;
+  }
+
+  /**
+   * Detaches the handle from the program, which continues. The handle receives no more output, and
+   * `wait()` and `result` reject with `ERR_DETACHED`. Input and signals still reach the program.
+   */
+  detach(): void {
+    this.#followed.detach(detached(this.pid));
   }
 
   /**
@@ -147,16 +161,16 @@ export class GuestProcess {
     return this.#ended;
   }
 
-  /** Returns the pid and the exit code, for `JSON.stringify()`. */
-  toJSON(): { pid: number; exitCode: number | undefined } {
-    return { pid: this.pid, exitCode: this.exitCode };
+  /** Returns the pid, the exit code and the signal, for `JSON.stringify()`. */
+  toJSON(): { pid: number; exitCode: number | undefined; signal: SignalName | null | undefined } {
+    return { pid: this.pid, exitCode: this.exitCode, signal: this.signal };
   }
 
   /**
    * Waits until the program has ended and returns its exit code.
    *
-   * @throws the signal's reason, the error of an output handler, `ERR_SIDECAR_EXITED`,
-   * `ERR_SIDECAR_DISPOSED`
+   * @throws the signal's reason, the error of an output handler, `ERR_DETACHED`,
+   * `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
    */
   async wait(): Promise<number> {
     return (await this.#complete()).exitCode;
@@ -165,8 +179,8 @@ export class GuestProcess {
   /**
    * Writes to the program's stdin. At most `limits.stdinBytes` (16 MiB) of unread data are stored.
    *
-   * @throws `EPIPE` if the program no longer reads, `ENOBUFS` if more data would be unread;
-   * otherwise as `exec()` for runtime and sidecar
+   * @throws `EPIPE` if the program no longer reads, `ENOBUFS` if more data would be unread, `EBADF`
+   * without an open stdin; otherwise as `kill()`
    */
   async writeStdin(data: string | Uint8Array): Promise<void> {
     checkArgument('writeStdin()', 'data', STDIN_DATA, data);
@@ -183,6 +197,11 @@ export class GuestProcess {
     } catch (error) {
       if (!isColdframeError(error) || error.code !== 'EPIPE') throw error;
     }
+  }
+
+  /** @internal Sets the size of the program's terminal. */
+  async resize(columns: number, rows: number): Promise<void> {
+    await this.#connection.request('process.resize', { runtime: this.#runtime, pid: this.#pid, size: { columns, rows } });
   }
 
   /**
@@ -205,38 +224,86 @@ export class GuestProcess {
   }
 }
 
+type BeginLive = (
+  ...args: [...Parameters<Begin>, onStarted: (pid: Pid, isListener?: boolean) => void, onLost: LossListener]
+) => ReturnType<Begin>;
+
+/** A program whose output and end a handle receives. */
 interface FollowedProgram {
-  streams: readonly [OutputStream, OutputStream];
-  outcome: Promise<Outcome>;
+  readonly streams: readonly [OutputStream, OutputStream];
+  readonly outcome: Promise<Outcome>;
   holder: PidHolder;
   /**
    * Settles when the program has ended, also after an abort. `outcome` settles later, when all
    * output has been read.
    */
-  ended: Promise<Outcome>;
+  readonly ended: Promise<Outcome>;
+  /** Rejects when the handle is detached. */
+  readonly detached: Deferred<never>;
+  lostBytes: number;
+  /** Marks the handle as a listener of a program with another handle. */
+  listen(holder: PidHolder): void;
+  detach(reason: Error): void;
 }
 
-type BeginLive = (...args: [...Parameters<Begin>, onStarted: (pid: Pid) => void]) => ReturnType<Begin>;
-
-// Calls `begin`, which starts a program or attaches to a restored program. Makes streams for the
-// output that has no handler.
-function follow(connection: SidecarConnection, options: AttachOptions, begin: Begin): FollowedProgram {
-  const dropOther = (): void => {
+// Calls `begin`, which starts a program or attaches to a program. Makes streams for the output that
+// has no handler.
+function follow(
+  connection: SidecarConnection,
+  options: AttachOptions,
+  onStarted: (pid: Pid, isListener?: boolean) => void,
+  begin: BeginLive,
+): FollowedProgram {
+  let [isListener, isDetached] = [false, false];
+  let request: RequestId | undefined;
+  const dropAll = (): void => {
     for (const stream of streams) stream.drop();
   };
-  const streams = [new OutputStream(dropOther), new OutputStream(dropOther)] as const;
+  const streams = [new OutputStream(dropAll), new OutputStream(dropAll)] as const;
   const { signal, onStdout = (data) => streams[0].push(data), onStderr = (data) => streams[1].push(data) } = options;
+  const unlessDetached =
+    (handler: OutputHandler): OutputHandler =>
+    (data) =>
+      isDetached ? undefined : handler(data);
   const ended = deferred<Outcome>();
   ended.promise.catch(() => {});
-  const observed: Begin = (...args) => {
-    const outcome = begin(...args);
+  const detachment = deferred<never>();
+  detachment.promise.catch(() => {});
+  const onLost: LossListener = (bytes) => {
+    followed.lostBytes += bytes;
+    const { onLost: listener } = options;
+    if (listener !== undefined && !isDetached) callListener(() => listener(bytes));
+  };
+  const observed: Begin = (id, ...args) => {
+    request = id;
+    const outcome = begin(id, ...args, onStarted, onLost);
     ended.resolve(outcome);
     return outcome;
   };
-  const outcome = Promise.resolve(evaluate(connection, { signal, onStdout, onStderr }, observed));
+  const handlers = { signal, onStdout: unlessDetached(onStdout), onStderr: unlessDetached(onStderr) };
+  const followed: FollowedProgram = {
+    streams,
+    outcome: Promise.resolve(evaluate(connection, handlers, observed)),
+    holder: { over: false },
+    ended: ended.promise,
+    detached: detachment,
+    lostBytes: 0,
+    listen(holder) {
+      isListener = true;
+      followed.holder = holder;
+    },
+    detach(reason) {
+      if (isDetached) return;
+      isDetached = true;
+      dropAll();
+      detachment.reject(reason);
+      // The request that started the program stays pending until the end of the program.
+      if (isListener && request !== undefined) connection.cancel(request);
+    },
+  };
   const end = (): void => {
     for (const stream of streams) stream.end();
   };
-  outcome.then(end, end);
-  return { streams, outcome, holder: { over: false }, ended: ended.promise };
+  followed.outcome.then(end, end);
+  return followed;
 }

@@ -33,6 +33,15 @@ export class PidRegistry {
     else this.#holders.set(pid, holder);
   }
 
+  /** Returns the holder of a live program, for a further handle of the program. */
+  share(pid: Pid): PidHolder {
+    const present = this.#holders.get(pid);
+    if (present !== undefined) return present;
+    const holder = { over: false };
+    this.#holders.set(pid, holder);
+    return holder;
+  }
+
   /** Marks the end of a holder's program. */
   end(pid: Pid, holder: PidHolder): void {
     holder.over = true;

@@ -1,16 +1,14 @@
 // Reports the ends of the programs that the app started, so that a wait for a listener can end with
 // the program. Next: `network/listeners.ts`.
 
-import { constants } from 'node:os';
 import type { Outcome } from '../channel/outcome.js';
 import type { FailureCode } from '../errors/codes.js';
 import { fromWire } from '../errors/make.js';
 import type { PidRegistry } from './pid-registry.js';
+import { signalName } from './signals.js';
 
 /** The largest number of bytes of stderr that an end has. */
 const TAIL_BYTES = 4_096;
-/** The exit code of a program that a signal ended is this number plus the signal's number. */
-const SIGNAL_BASE = 128;
 
 /** Failures after which the runtime itself ends its waits. */
 const RUNTIME_ENDS: ReadonlySet<string> = new Set<FailureCode>(['ERR_ROLLED_BACK', 'ERR_RUNTIME_DISPOSED']);
@@ -21,15 +19,15 @@ export interface ProgramEnd {
   /** The last lines of stderr. */
   stderr: string;
   pid?: number;
-  /** The signal that ends a program with `exitCode`. */
+  /** The signal that ended the program. */
   signal?: string;
   /** The error if the sandbox ended the program. */
   failure?: Error & { code: string };
 }
 
 /** Returns the end of a program with this outcome. */
-export function endOf({ exitCode, stderr, failure }: Outcome, pid?: number): ProgramEnd {
-  const signal = failure === undefined ? signalOf(exitCode) : undefined;
+export function endOf({ exitCode, signal: number, stderr, failure }: Outcome, pid?: number): ProgramEnd {
+  const signal = failure === undefined && number !== undefined ? signalName(number) : undefined;
   return {
     exitCode,
     stderr: tailOf(stderr),
@@ -92,11 +90,6 @@ export class ProgramEnds {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
-}
-
-function signalOf(exitCode: number): string | undefined {
-  const names = Object.entries(constants.signals);
-  return names.find(([, number]) => number === exitCode - SIGNAL_BASE)?.[0];
 }
 
 // Returns the last lines of the output. Cuts longer output at the begin of a line, if possible.

@@ -9,8 +9,9 @@ import type { Outcome } from '../channel/outcome.js';
 import type { Failure } from '../errors/error.js';
 import { fromWire, programFailed, resultRefused } from '../errors/make.js';
 import { base64Field, bytesBeyond } from '../exact-bytes.js';
-import type { EvaluationOptions } from '../options/programs.js';
+import type { EvaluationOptions, SignalName } from '../options/programs.js';
 import { hasProtoKey } from '../proto-key.js';
+import { signalName } from './signals.js';
 
 /** The durations of a program, in milliseconds, as the sidecar measured them. */
 export interface ExecTimings {
@@ -35,9 +36,14 @@ export class ExecResult {
   readonly stderr: string;
   /**
    * The exit code. If the sandbox ended the program: 124 for time and CPU, 134 for memory, else
-   * 137.
+   * 137. If a signal ended the program: 128 plus the number of the signal.
    */
   readonly exitCode: number;
+  /**
+   * The signal that ended the program, or `null` if the program exited. If the sandbox ended the
+   * program: SIGKILL, or SIGABRT for memory.
+   */
+  readonly signal: SignalName | null;
   /** The durations of the program's start and run. Both are 0 if the program never ran. */
   readonly timings: ExecTimings;
   /** The reason why the sandbox ended the program. Absent if the program ended by itself. */
@@ -52,6 +58,7 @@ export class ExecResult {
     this.stdout = decode(outcome.stdout);
     this.stderr = decode(outcome.stderr);
     this.exitCode = outcome.exitCode;
+    this.signal = outcome.signal === undefined ? null : signalName(outcome.signal);
     this.timings = timingsOf(outcome.timings);
     if (outcome.failure !== undefined) {
       const { code, message, details } = outcome.failure;
@@ -104,11 +111,28 @@ export class RunResult<T = unknown> extends ExecResult {
   declare readonly value?: T;
 
   /** @internal */
-  constructor(outcome: Outcome) {
-    const parsed = outcome.value === undefined ? undefined : parse(outcome.value);
-    super(parsed === BROKEN ? withFault(outcome) : parsed === REFUSED ? withRefusal(outcome) : outcome);
-    if (parsed !== undefined && parsed !== BROKEN && parsed !== REFUSED) this.value = parsed as T;
+  constructor(given: Outcome) {
+    const { outcome, value } = returnedBy(given);
+    super(outcome);
+    if (value !== undefined) this.value = value as T;
   }
+}
+
+/** An outcome and the value that its program returned. */
+export interface Returned {
+  /** The outcome, with a failure if the value was refused. */
+  outcome: Outcome;
+  /** The value, or `undefined` without an accepted value. */
+  value: unknown;
+}
+
+/** Parses the value of an outcome. */
+export function returnedBy(outcome: Outcome): Returned {
+  const value = outcome.value === undefined ? undefined : parse(outcome.value);
+  if (value === BROKEN)
+    return { outcome: withFault(outcome, 'the value that the program returned is not JSON'), value: undefined };
+  if (value === REFUSED) return { outcome: withRefusal(outcome), value: undefined };
+  return { outcome, value };
 }
 
 /**
@@ -116,9 +140,9 @@ export class RunResult<T = unknown> extends ExecResult {
  * has failed.
  */
 export function finished<R extends ExecResult>(result: R, options: EvaluationOptions | undefined): R {
-  const { exitCode, error, stdout, stderr } = result;
+  const { exitCode, signal, error, stdout, stderr } = result;
   if (options?.throwOnError !== true || (exitCode === 0 && error === undefined)) return result;
-  throw programFailed({ exitCode, stdout, stderr, ...(error && { reason: error.code }) }, error);
+  throw programFailed({ exitCode, stdout, stderr, ...(signal && { signal }), ...(error && { reason: error.code }) }, error);
 }
 
 function timingsOf({ memoryMapNs, instantiateNs, guestStartNs, guestRunNs }: Outcome['timings']): ExecTimings {
@@ -140,10 +164,11 @@ function parse(text: string): unknown {
   return hasProtoKey(text, value) ? REFUSED : value;
 }
 
-// Returns the outcome with an engine fault instead of a value. The value is JSON that the guest's
-// own code writes. Only a program that controls the engine can write text that is not JSON.
-function withFault(outcome: Outcome): Outcome {
-  const reason = 'the value that the program returned is not JSON';
+/**
+ * Returns the outcome with an engine fault instead of a value. The guest's own code writes the
+ * value. Only a program that controls the engine can write text that is not JSON.
+ */
+export function withFault(outcome: Outcome, reason: string): Outcome {
   const failure = { code: 'ERR_ENGINE_FAULT', message: `the engine faulted: ${reason}`, details: { reason } };
   return { ...outcome, exitCode: 137, failure: outcome.failure ?? failure };
 }

@@ -4,12 +4,23 @@
 // option `--input-type`, is run by Node's own `--eval` in the guest.
 
 import type { Outcome } from '../channel/outcome.js';
+import { isColdframeError } from '../errors/error.js';
 import { noProcess } from '../errors/make.js';
 import type { BootTimingListener } from '../options/boot-timing.js';
 import { checkArgument, checkOptions } from '../options/check.js';
-import { type AttachOptions, COMMAND_ARGUMENTS, type CommandOptions, PROGRAM, type RunOptions } from '../options/programs.js';
+import { idsOf } from '../options/owner.js';
+import {
+  type AttachOptions,
+  COMMAND_ARGUMENTS,
+  type CommandOptions,
+  PID,
+  PROGRAM,
+  type RunOptions,
+  type SignalName,
+} from '../options/programs.js';
+import type { OpenTerminalOptions } from '../options/terminals.js';
 import { assertSameLength } from '../protocol/check.js';
-import type { ProcessStart } from '../protocol/generated/messages.js';
+import type { Pid, ProcessStart } from '../protocol/generated/messages.js';
 import { reportGuestRun, reportGuestStart } from '../sidecar/boot-timing.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { evaluate } from './evaluation.js';
@@ -18,9 +29,13 @@ import { explained } from './limit-line.js';
 import { PidRegistry } from './pid-registry.js';
 import { ProgramEnds } from './program-ends.js';
 import { ExecResult, finished, RunResult } from './result.js';
+import { SIGNAL, signalNumber } from './signals.js';
+import { Terminal } from './terminal.js';
 import { assertWorkingDirectory } from './working-directory.js';
 
 const INPUT_TYPE = '--input-type=';
+/** The arguments of the default command of a terminal: an interactive login shell. */
+const LOGIN_SHELL = ['-il'];
 const CALL_NAMES = { exec: 'exec()', run: 'run()', file: 'execFile()' } as const;
 
 /** A process of a runtime: a program, a resident runner, or a child of either. */
@@ -34,15 +49,19 @@ export interface ProcessEntry {
   /** The command with its arguments. */
   readonly command: string;
   /**
-   * Returns a handle for a program from a snapshot that has no handle yet. The handle first
-   * delivers the output captured so far. A child and a resident runner have no such handle. A
-   * program that the app started has a handle already. After a rollback, entries of earlier lists
-   * are invalid.
+   * Returns a handle as `runtime.attach()` does. After a rollback, entries of earlier lists are
+   * invalid.
    *
-   * @throws `EPERM` (a child, a runner), `EBUSY` (a handle exists), `ESRCH`; otherwise as `exec()`
-   * for options, runtime and sidecar
+   * @throws as `runtime.attach()`
    */
   attach(options?: AttachOptions): Promise<GuestProcess>;
+  /**
+   * Sends a signal by name or number. Returns whether the process existed. After a rollback,
+   * returns `false` for entries of earlier lists.
+   *
+   * @throws `ERR_INVALID_OPTION`; otherwise as `exec()` for runtime and sidecar
+   */
+  kill(signal?: SignalName | number): Promise<boolean>;
 }
 
 /** Starts programs in one runtime, and lists the runtime's processes. */
@@ -94,10 +113,23 @@ export class RuntimePrograms {
     checkArgument('spawn()', 'code', PROGRAM, code);
     this.#access.assertUsable();
     const { args, env, cwd, limits, stdin, timeout: timeoutMs } = options;
+    const [user, keepOrphans] = [idsOf(options.user), keeps(options)];
     if (cwd !== undefined) await assertWorkingDirectory(this.#access, 'spawn()', cwd);
     const { text, execArgv } = sourceOf('exec', code, options);
     const { runtime } = this.#access;
-    const program = { runtime, mode: 'exec', code: text, args, execArgv, env, cwd, limits, timeoutMs } as const;
+    const program = {
+      runtime,
+      mode: 'exec',
+      code: text,
+      args,
+      execArgv,
+      env,
+      cwd,
+      limits,
+      timeoutMs,
+      user,
+      keepOrphans,
+    } as const;
     this.ends.started();
     return GuestProcess.start(this.#context, { ...program, stdin: bytesOf(stdin) }, options);
   }
@@ -107,6 +139,20 @@ export class RuntimePrograms {
     if (program.cwd !== undefined) await assertWorkingDirectory(this.#access, 'spawnCommand()', program.cwd);
     this.ends.started();
     return GuestProcess.start(this.#context, program, options);
+  }
+
+  async openTerminal(options: OpenTerminalOptions): Promise<Terminal> {
+    checkOptions('openTerminal()', options);
+    this.#access.assertUsable();
+    const { command = 'sh', cols = 80, rows = 24, term = 'xterm-256color', onData } = options;
+    const args = options.args ?? (options.command === undefined ? LOGIN_SHELL : []);
+    const { env, cwd, limits, timeout: timeoutMs, signal } = options;
+    if (cwd !== undefined) await assertWorkingDirectory(this.#access, 'openTerminal()', cwd);
+    const { runtime } = this.#access;
+    const place = { env: { TERM: term, ...env }, cwd, limits, timeoutMs, terminal: { columns: cols, rows } };
+    this.ends.started();
+    const program: ProcessStart = { runtime, mode: 'command', code: command, args, ...place };
+    return new Terminal(await GuestProcess.start(this.#context, program, { signal, onStdout: onData }));
   }
 
   async list(): Promise<ProcessEntry[]> {
@@ -122,10 +168,33 @@ export class RuntimePrograms {
         if (this.pids.generation !== generation) throw noProcess(pid);
         return GuestProcess.attach(this.#context, pid, options);
       };
+      const kill: ProcessEntry['kill'] = async (signal = 'SIGTERM') => {
+        checkArgument('kill()', 'signal', SIGNAL, signal);
+        return this.pids.generation === generation && this.#signal(pid, signal);
+      };
       const [ppid, group, command] = [ppids[at] as number, groups[at] as number, commands[at] as string];
-      // The function is not enumerable, because `structuredClone()` refuses functions.
-      return Object.defineProperty({ pid, ppid, group, command, attach }, 'attach', { enumerable: false });
+      // The functions are not enumerable, because `structuredClone()` refuses functions.
+      const hidden = { enumerable: false };
+      return Object.defineProperties({ pid, ppid, group, command, attach, kill }, { attach: hidden, kill: hidden });
     });
+  }
+
+  async attach(pid: number, options: AttachOptions): Promise<GuestProcess> {
+    checkArgument('attach()', 'pid', PID, pid);
+    checkOptions('attach()', options);
+    this.#access.assertUsable();
+    return GuestProcess.attach(this.#context, pid as Pid, options);
+  }
+
+  async #signal(pid: Pid, signal: SignalName | number): Promise<boolean> {
+    const { connection, runtime } = this.#access;
+    try {
+      await connection.request('process.signal', { runtime, pid, signal: signalNumber(signal) as number });
+      return true;
+    } catch (error) {
+      if (isColdframeError(error, 'ESRCH')) return false;
+      throw error;
+    }
   }
 
   get #context(): ProcessContext {
@@ -152,10 +221,9 @@ export class RuntimePrograms {
     if (options === undefined) return connection.start(connection.nextId(), { runtime, mode, code });
     const { args, env, cwd, limits, timeout: timeoutMs } = options;
     const { text, execArgv } = sourceOf(mode, code, options);
-    const stdin = bytesOf(options.stdin);
-    return evaluate(connection, options, (id, stream, onOutput) =>
-      connection.start(id, { runtime, mode, code: text, args, execArgv, env, cwd, limits, stdin, timeoutMs, stream }, onOutput),
-    );
+    const [stdin, user, keepOrphans] = [bytesOf(options.stdin), idsOf(options.user), keeps(options)];
+    const program = { runtime, mode, code: text, args, execArgv, env, cwd, limits, stdin, timeoutMs, user, keepOrphans };
+    return evaluate(connection, options, (id, stream, onOutput) => connection.start(id, { ...program, stream }, onOutput));
   }
 
   #command(
@@ -170,7 +238,20 @@ export class RuntimePrograms {
     this.#access.assertUsable();
     const { env, cwd, limits, stdin, timeout: timeoutMs } = options;
     const { runtime } = this.#access;
-    return { runtime, mode: 'command', code: command, args, env, cwd, limits, stdin: bytesOf(stdin), timeoutMs };
+    const [user, keepOrphans] = [idsOf(options.user), keeps(options)];
+    return {
+      runtime,
+      mode: 'command',
+      code: command,
+      args,
+      env,
+      cwd,
+      limits,
+      stdin: bytesOf(stdin),
+      timeoutMs,
+      user,
+      keepOrphans,
+    };
   }
 }
 
@@ -185,6 +266,9 @@ function sourceOf(mode: 'exec' | 'run' | 'file', code: string, { execArgv, langu
   const type = language === 'typescript' ? [`${INPUT_TYPE}module-typescript`] : [];
   return { text: '', execArgv: [...(execArgv ?? []), ...type, `--eval=${code}`] };
 }
+
+/** Returns whether the processes that a program leaves behind continue. */
+const keeps = ({ orphans }: CommandOptions): true | undefined => (orphans === 'keep' ? true : undefined);
 
 const bytesOf = (input: string | Uint8Array | undefined): Uint8Array | undefined =>
   typeof input === 'string' ? Buffer.from(input) : input;

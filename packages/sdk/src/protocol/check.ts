@@ -80,6 +80,12 @@ export function textMap(map: Fields, at: string, field: string): void {
   if (!values.every((value) => typeof value === 'string')) throw wrong(at, field, 'a map of text');
 }
 
+/** Checks that the field is a map of binary data. */
+export function binaryMap(map: Fields, at: string, field: string): void {
+  const values = Object.values(fields(map[field], `${at}.${field}`));
+  if (!values.every((value) => value instanceof Uint8Array)) throw wrong(at, field, 'a map of binary data');
+}
+
 /** Checks that the field is a map of facts. A missing map becomes an empty map. */
 export function details(map: Fields, at: string, field: string): void {
   if (map[field] === null || map[field] === undefined) map[field] = {};

@@ -2,6 +2,7 @@
 
 import type { BootTimingListener } from '../options/boot-timing.js';
 import { checkOptions } from '../options/check.js';
+import { idsOf } from '../options/owner.js';
 import type { ResidentRunnerOptions } from '../options/programs.js';
 import type { PidRegistry } from '../programs/pid-registry.js';
 import { assertWorkingDirectory } from '../programs/working-directory.js';
@@ -37,6 +38,8 @@ export class Runners {
       env: options?.env,
       cwd: options?.cwd,
       limits: options?.limits,
+      user: idsOf(options?.user),
+      language: options?.language,
     });
     if (this.#onBootTiming !== undefined) reportGuestStart(this.#onBootTiming, timings);
     // Handles of ended runners are removed at each power of two, which is constant work for each

@@ -63,10 +63,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.programs.exec(code, options);
   }
 
-  /**
-   * Runs `code` as `exec()` does. The program can return a JSON value with `__return(value)`.
-   * @throws as `exec()`
-   */
+  /** Runs `code` as `exec()`, and returns the value of `__return(value)`. @throws as `exec()` */
   run<T = unknown>(code: string, options?: Types.RunOptions): Promise<Types.RunResult<T>> {
     return this.#parts.programs.run<T>(code, options);
   }
@@ -113,12 +110,28 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Returns the live processes of the runtime, children of programs included.
-   * @throws `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`, `ERR_SIDECAR_EXITED`,
-   * `ERR_SIDECAR_DISPOSED`
+   * Opens a terminal and starts a command on the terminal, by default a shell. The command leads a
+   * session that the terminal controls: Ctrl+C ends the programs in the foreground.
+   * @throws `ERR_RESOURCE_EXHAUSTED` at `limits.terminals`; otherwise as `execCommand()`
+   */
+  openTerminal(options: Types.OpenTerminalOptions = {}): Promise<Types.Terminal> {
+    return this.#parts.programs.openTerminal(options);
+  }
+
+  /**
+   * Returns the live processes of the runtime, children included. @throws `ERR_RUNTIME_DISPOSED`,
+   * `ERR_RUNTIME_PAUSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
    */
   processes(): Promise<Types.ProcessEntry[]> {
     return this.#parts.programs.list();
+  }
+
+  /**
+   * Returns a further handle of a program, also of a program that ended in the last 30 seconds. The
+   * program does not wait for it. @throws `EPERM` (a child, a runner), `ESRCH`; as `processes()`
+   */
+  attach(pid: number, options: Types.AttachOptions = {}): Promise<Types.GuestProcess> {
+    return this.#parts.programs.attach(pid, options);
   }
 
   /**
@@ -129,10 +142,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.runners.create(options);
   }
 
-  /**
-   * Returns all live resident runners, including the runners that a snapshot restored.
-   * @throws as `processes()`
-   */
+  /** Returns all live resident runners, also of a snapshot. @throws as `processes()` */
   residentRunners(): Promise<Types.ResidentRunner[]> {
     return this.#parts.runners.list();
   }
@@ -185,7 +195,7 @@ export class NodeRuntime implements AsyncDisposable {
   /**
    * Replaces the file at `path`, an absolute guest path. The policy is not checked, but read-only
    * mounts are not written. Makes missing parent directories. Text is written as UTF-8. A new file
-   * belongs to the guest and has the permission bits `mode`, by default 0o644.
+   * belongs to `owner`, by default `user`, and has the permission bits `mode`, by default 0o644.
    * @throws a code such as `ENOSPC`, with `path` and `syscall`; `ERR_INVALID_OPTION`; otherwise as
    * `processes()`
    */
@@ -198,10 +208,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.readFile(path);
   }
 
-  /**
-   * Returns the names in a directory, sorted.
-   * @throws a code such as `ENOTDIR`; otherwise as `writeFile()`
-   */
+  /** Returns the names in a directory, sorted. @throws `ENOTDIR`; otherwise as `stat()` */
   readDir(path: string): Promise<string[]> {
     return this.#parts.files.readDir(path);
   }
@@ -228,15 +235,11 @@ export class NodeRuntime implements AsyncDisposable {
    * Makes a directory. With `recursive`, makes missing parents and accepts an existing directory.
    * @throws a code such as `EEXIST`; otherwise as `writeFile()`
    */
-  mkdir(path: string, options?: Files.TreeOptions): Promise<void> {
+  mkdir(path: string, options?: Files.MkdirOptions): Promise<void> {
     return this.#parts.files.mkdir(path, options);
   }
 
-  /**
-   * Makes a directory whose name is `prefix` and random characters. Makes missing parents. Returns
-   * the path.
-   * @throws as `mkdir()`
-   */
+  /** Makes a directory named by `prefix` and random letters; returns it. @throws as `mkdir()` */
   mkdtemp(prefix = '/tmp/'): Promise<string> {
     return this.#parts.files.mkdtemp(prefix);
   }
@@ -255,10 +258,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.rename(from, to);
   }
 
-  /**
-   * Makes a symbolic link at `path`. `target` is a guest path or a path relative to the link.
-   * @throws a code such as `EEXIST`; otherwise as `writeFile()`
-   */
+  /** Makes a symbolic link to a path, absolute or relative to the link. @throws as `mkdir()` */
   symlink(target: string, path: string): Promise<void> {
     return this.#parts.files.symlink(target, path);
   }
@@ -273,10 +273,17 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.chmod(path, mode);
   }
 
-  /**
-   * Sets the times of the last read and the last change: a Date, or milliseconds since 1970.
-   * @throws as `stat()`
-   */
+  /** Sets the owner and the group of a file. Follows links. @throws as `stat()` */
+  chown(path: string, owner: Types.Owner): Promise<void> {
+    return this.#parts.files.chown(path, owner);
+  }
+
+  /** The user attributes of files, as Linux's extended attributes. */
+  get xattrs(): Types.UserAttributes {
+    return this.#parts.files.xattrs;
+  }
+
+  /** Sets the times of a file: Dates, or milliseconds since 1970. @throws as `stat()` */
   utimes(path: string, atime: Date | number, mtime: Date | number): Promise<void> {
     return this.#parts.files.utimes(path, atime, mtime);
   }
@@ -287,7 +294,9 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws in the iteration: a code such as `ENOENT`, `ENOSYS` for files that cannot be watched;
    * otherwise as `writeFile()`
    */
-  watch(path: string, options: Files.WatchOptions = {}): AsyncIterableIterator<Types.FileChange> {
+  watch(path: string, options: Files.WatchOptions & { typed: true }): Types.FileWatch<Types.FileEvent>;
+  watch(path: string, options?: Files.WatchOptions): Types.FileWatch<Types.FileChange>;
+  watch(path: string, options: Files.WatchOptions = {}): Types.FileWatch<Types.FileChange | Types.FileEvent> {
     return this.#parts.files.watch(path, options);
   }
 
@@ -425,9 +434,8 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Rolls the runtime back to a snapshot of its tenant. Programs in the snapshot continue from the
-   * snapshot's state, and their handles stay valid. All other programs end with `ERR_ROLLED_BACK`,
-   * and so do open connections, requests, file streams and watches of the app. Limits, permissions,
-   * bindings and mounts do not change. A failed rollback changes nothing.
+   * snapshot's state. All other programs, and open connections, streams and watches of the app, end
+   * with `ERR_ROLLED_BACK`. Limits, permissions, bindings and mounts do not change.
    * @throws `ERR_SNAPSHOT_NOT_FOUND`, `ERR_SNAPSHOT_LACKS`, `ERR_SNAPSHOT_FOREIGN`,
    * `ERR_SNAPSHOT_DAMAGED`, `ERR_RESOURCE_EXHAUSTED`, `ERR_INVALID_OPTION`; otherwise as
    * `processes()`
@@ -454,39 +462,31 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Pauses the runtime: writes its state to the sidecar's folder and frees its memory. Pending
-   * results of programs keep waiting. Open connections, requests, waits, file streams and watches
-   * end with `ERR_RUNTIME_PAUSED`. All later calls except `dispose()` fail with
-   * `ERR_RUNTIME_PAUSED`, through every handle, until `resume()`. An abort of a signal and a
-   * runner's `dispose()` take effect at the resumption. `NodeRuntime.create({ snapshot })` with the
-   * snapshot's id restores the runtime in another sidecar or after a restart of the machine. A
-   * failed pause changes nothing. A `pause()` during a `resume()` pauses the runtime again.
-   * @throws as `snapshot()`
+   * results keep waiting. Open connections, requests, waits, streams and watches end with
+   * `ERR_RUNTIME_PAUSED`. Later calls except `dispose()` fail with `ERR_RUNTIME_PAUSED` until
+   * `resume()`. `NodeRuntime.create({ snapshot })` also restores the runtime, in another sidecar. A
+   * failed pause changes nothing. With `whenBusy: 'freeze'`, resolves with `undefined` if the
+   * runtime was frozen in memory instead. @throws as `snapshot()`
    */
-  pause(options: Types.QuietOptions = {}): Promise<Types.Snapshot> {
+  pause(options?: Types.PauseOptions & { whenBusy?: 'reject' }): Promise<Types.Snapshot>;
+  pause(options: Types.PauseOptions): Promise<Types.Snapshot | undefined>;
+  pause(options: Types.PauseOptions = {}): Promise<Types.Snapshot | undefined> {
     return this.#parts.pause.pause(options);
   }
 
-  /**
-   * Resumes the runtime after `pause()` or a pause by its idle policy. Ignores a running runtime.
-   * @throws as `rollback()`
-   */
+  /** Resumes the runtime after a pause, also by its idle policy. @throws as `rollback()` */
   resume(options?: Types.ResumeOptions): Promise<void> {
     return this.#parts.pause.resume(options);
   }
 
-  /**
-   * Returns the resources in use: for each limit the present use, the highest use and the limit.
-   * The field `sidecar` has the resources of all runtimes of the sidecar.
-   * @throws as `processes()`
-   */
+  /** Returns the uses and the limits, also of the whole `sidecar`. @throws as `processes()` */
   getResourceSnapshot(): Promise<Types.ResourceSnapshot> {
     return this.#parts.resources();
   }
 
   /**
-   * Ends the runtime and its programs. Also ends a sidecar that the runtime spawned, unless a clone
-   * still uses the sidecar. Running programs end with exit code 137 and `error.code`
-   * `ERR_RUNTIME_DISPOSED`. Further calls do nothing.
+   * Ends the runtime and its programs, with `ERR_RUNTIME_DISPOSED`. Also ends a sidecar that the
+   * runtime spawned, unless a clone still uses the sidecar. Further calls do nothing.
    */
   dispose(): Promise<void> {
     return this.#parts.dispose();

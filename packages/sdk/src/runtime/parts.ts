@@ -28,8 +28,9 @@ import { RuntimeSnapshots } from './snapshots.js';
 
 /**
  * The state of a runtime. `paused` lasts from the call of `pause()` until `resume()` has resolved.
+ * `frozen` is a pause in memory, without a snapshot.
  */
-export type RuntimeState = 'running' | 'paused' | 'disposed';
+export type RuntimeState = 'running' | 'paused' | 'frozen' | 'disposed';
 
 /** The options that remain in effect after the creation, also for clones. */
 export type LastingOptions = Pick<
@@ -86,6 +87,7 @@ export class RuntimeParts {
       pids,
       runners,
       network: () => this.network,
+      isFrozen: () => this.pause.isFrozen,
       cloneSource: () => ({
         provisioned,
         bindings: bindings.all,
@@ -118,6 +120,7 @@ export class RuntimeParts {
 
   get state(): RuntimeState {
     if (this.#disposal !== undefined) return 'disposed';
+    if (this.pause.isFrozen) return 'frozen';
     return this.pause.isPaused ? 'paused' : 'running';
   }
 

@@ -2,15 +2,18 @@
 //
 // The app's own pause and the idle policy's pause are different states. After `pause()`, calls fail
 // until `resume()`. After a pause by the policy, the next call resumes the runtime. A `pause()` of
-// the app overrides the policy. Next: `snapshots.ts`.
+// the app overrides the policy.
+//
+// `pause()` may freeze a busy runtime in memory. A frozen runtime refuses calls as a paused runtime
+// does. Its connections, handles and runners stay unchanged. Next: `snapshots.ts`.
 
 import { wireBindings } from '../bindings/binding-registry.js';
 import type { RuntimeBindings } from '../bindings/runtime-bindings.js';
-import { runtimePaused } from '../errors/make.js';
+import { invalidOption, runtimePaused } from '../errors/make.js';
 import type { PausableRuntime } from '../idle/policy.js';
 import type { RuntimeNetwork } from '../network/runtime-network.js';
 import { checkOptions } from '../options/check.js';
-import type { QuietOptions, ResumeOptions } from '../options/snapshots.js';
+import type { PauseOptions, QuietOptions, ResumeOptions } from '../options/snapshots.js';
 import { wireOutside } from '../outside/policy.js';
 import { supplyRoots } from '../outside/roots.js';
 import type { OutsideNetwork } from '../outside/runtime-outside.js';
@@ -39,13 +42,16 @@ export interface PausedParts {
 interface PauseRequest extends QuietOptions {
   /** Whether the store may evict the snapshot once the sidecar has ended. */
   temporary?: boolean;
+  /** Whether a busy runtime is frozen. */
+  freeze?: true | undefined;
 }
 
 /** The calls of `NodeRuntime` for pauses. */
 export class RuntimePause {
   readonly #parts: PausedParts;
   /** The app's pause, from the call of `pause()` until the runtime is resumed. */
-  #paused: Promise<Snapshot> | undefined;
+  #paused: Promise<Snapshot | undefined> | undefined;
+  #isFrozen = false;
   #resuming: Promise<void> | undefined;
 
   constructor(parts: PausedParts) {
@@ -62,21 +68,29 @@ export class RuntimePause {
     return this.isPausedByApp || this.#parts.provisioned.policy?.isPaused === true;
   }
 
-  async pause(options: QuietOptions): Promise<Snapshot> {
+  /** Returns whether the app's pause has frozen the runtime in memory. */
+  get isFrozen(): boolean {
+    return this.#isFrozen;
+  }
+
+  async pause(options: PauseOptions): Promise<Snapshot | undefined> {
     checkOptions('pause()', options);
-    return this.#pauseForApp({ timeoutMs: options.timeoutMs });
+    const freeze = options.whenBusy === 'freeze' ? true : undefined;
+    return this.#pauseForApp({ timeoutMs: options.timeoutMs, freeze });
   }
 
   /**
    * Pauses as `pause()` does, with a snapshot that the store may evict once the sidecar has ended.
    */
   pauseTemporarily(): Promise<Snapshot> {
-    return this.#pauseForApp({ temporary: true });
+    return this.#pauseForApp({ temporary: true }) as Promise<Snapshot>;
   }
 
   async resume(options: ResumeOptions = {}): Promise<void> {
     checkOptions('resume()', options);
     if (this.#parts.isDisposed()) this.#parts.access.assertUsable();
+    const changed = options.network === undefined ? 'secrets' : 'network';
+    if (this.#isFrozen && options[changed] !== undefined) throw frozen(changed);
     if (this.isPaused) {
       const network = options.network ?? (options.secrets && (this.#parts.outside.options ?? {}));
       if (network !== undefined) this.#parts.outside.replace(network);
@@ -96,7 +110,7 @@ export class RuntimePause {
   get pausable(): PausableRuntime<Snapshot> {
     const { provisioned, dispose, isDisposed } = this.#parts;
     return {
-      pause: () => this.#takePause({ temporary: true }),
+      pause: () => this.#takePause({ temporary: true }) as Promise<Snapshot>,
       resume: () => this.#restore(),
       dispose,
       isOver: () => isDisposed() || provisioned.lease.connection.isOver(),
@@ -106,14 +120,17 @@ export class RuntimePause {
   // From this call on the pause is the app's, even if the policy has paused the runtime already. A
   // `pause()` during a `resume()` pauses the runtime again. If the resumption fails, the runtime
   // stays paused.
-  async #pauseForApp(request: PauseRequest): Promise<Snapshot> {
+  async #pauseForApp(request: PauseRequest): Promise<Snapshot | undefined> {
     const [before, resuming] = [this.#paused, this.#resuming];
-    let paused: Promise<Snapshot>;
+    let paused: Promise<Snapshot | undefined>;
     if (before === undefined || this.#parts.isDisposed()) {
       this.#parts.access.assertUsable();
       paused = this.#takeOver(request);
     } else if (resuming === undefined) {
-      return before;
+      if (!this.#isFrozen) return before;
+      // The programs of a frozen runtime have a further chance to quiesce. After a failure the
+      // runtime stays frozen.
+      paused = this.#takePause(request);
     } else {
       this.#resuming = undefined;
       paused = resuming.then(
@@ -125,14 +142,15 @@ export class RuntimePause {
     try {
       return await paused;
     } catch (error) {
-      this.#end(paused);
+      if (this.#isFrozen && this.#paused === paused) this.#paused = before;
+      else this.#end(paused);
       throw error;
     }
   }
 
   // Stops the policy and pauses. A runtime that the policy has paused stays paused, in a snapshot
   // that the store keeps.
-  async #takeOver(request: PauseRequest): Promise<Snapshot> {
+  async #takeOver(request: PauseRequest): Promise<Snapshot | undefined> {
     const { provisioned, isDisposed } = this.#parts;
     const { policy } = provisioned;
     const stopping = policy?.stop();
@@ -150,26 +168,33 @@ export class RuntimePause {
   }
 
   // Ends the app's pause, unless a later pause has replaced it.
-  #end(paused: Promise<Snapshot>): void {
+  #end(paused: Promise<Snapshot | undefined>): void {
     if (this.#paused !== paused) return;
     this.#paused = undefined;
     this.#parts.provisioned.policy?.start();
   }
 
-  async #takePause({ timeoutMs, temporary }: PauseRequest): Promise<Snapshot> {
+  // Returns `undefined` if the runtime is frozen.
+  async #takePause({ timeoutMs, temporary, freeze }: PauseRequest): Promise<Snapshot | undefined> {
     const { lease, connection, runtime } = this.#parts.provisioned;
-    const wire = await connection.request('runtime.pause', { runtime, timeoutMs, temporary });
+    const { snapshot: wire } = await connection.request('runtime.pause', { runtime, timeoutMs, temporary, freeze });
+    this.#isFrozen = wire === undefined;
+    if (wire === undefined) return undefined;
     connection.dropCalls(runtime);
     this.#parts.outside.abortRequests();
     const { Snapshot } = await import('../sidecar/snapshot.js');
     return new Snapshot(lease, wire);
   }
 
-  async #resumeFromApp(paused: Promise<Snapshot>): Promise<void> {
+  async #resumeFromApp(paused: Promise<Snapshot | undefined>): Promise<void> {
+    const { connection, runtime } = this.#parts.provisioned;
     // A failed pause has changed nothing, so nothing is resumed.
     if ((await paused.catch(() => undefined)) !== undefined) {
       this.#parts.network()?.startEra(runtimePaused(this.#parts.access.runtime));
       await this.#restore();
+    } else if (this.#isFrozen) {
+      await connection.request('runtime.resume', { runtime });
+      this.#isFrozen = false;
     }
     this.#end(paused);
   }
@@ -184,4 +209,10 @@ export class RuntimePause {
     await runners.renew(lease.connection.request('runtime.resume', { runtime, warn, mounts, bindings: wire, outside }));
     await supplied;
   }
+}
+
+// Makes the error for an option of `resume()` that a frozen runtime does not accept.
+function frozen(option: 'network' | 'secrets') {
+  const expected = `no value, because the runtime is frozen in memory: change \`runtime.${option}\` after the call`;
+  return invalidOption('resume()', { option, expected, received: 'a value' });
 }

@@ -30,6 +30,8 @@ export interface SnapshotParts {
   readonly pids: PidRegistry;
   readonly runners: Runners;
   network(): RuntimeNetwork;
+  /** Returns whether the runtime is frozen in memory. The sidecar then refuses a snapshot. */
+  isFrozen(): boolean;
   cloneSource(): CloneSource;
 }
 
@@ -50,11 +52,11 @@ export class RuntimeSnapshots {
 
   async take(options: SnapshotOptions): Promise<Snapshot> {
     checkOptions('snapshot()', options);
-    this.#parts.access.assertUsable();
+    this.#assertUsable();
     const { lease, connection, runtime } = this.#parts.provisioned;
-    const { name, labels, store, timeoutMs } = options;
+    const { name, labels, store, timeoutMs, memory } = options;
     const disk = store === 'disk' ? true : undefined;
-    const wire = await connection.request('snapshot.take', { runtime, name, labels, disk, timeoutMs });
+    const wire = await connection.request('snapshot.take', { runtime, name, labels, disk, timeoutMs, memory });
     const { Snapshot } = await import('../sidecar/snapshot.js');
     return new Snapshot(lease, wire);
   }
@@ -73,6 +75,10 @@ export class RuntimeSnapshots {
     }
   }
 
+  #assertUsable(): void {
+    if (!this.#parts.isFrozen()) this.#parts.access.assertUsable();
+  }
+
   /**
    * Clones the runtime `n` times, or once. `make` makes the handle of each clone, with its options
    * for outside connections and its secrets.
@@ -87,9 +93,9 @@ export class RuntimeSnapshots {
     const count = isSingle ? 1 : n;
     checkOptions('clone()', given);
     checkArgument('clone()', 'n', CLONE_COUNT, count);
-    this.#parts.access.assertUsable();
+    this.#assertUsable();
     const { cloneRuntime } = await import('./clones.js');
-    this.#parts.access.assertUsable();
+    this.#assertUsable();
     const settle = !isSingle && given.settle === true;
     const wanted: CloneOptions = { ...given, ...(settle ? { settle } : { settle: undefined }) };
     const source = this.#parts.cloneSource();

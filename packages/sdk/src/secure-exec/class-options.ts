@@ -36,7 +36,10 @@ export interface NodeRuntimeCreateOptions {
   sidecar?: Sidecar | undefined;
   /** Limits by subsystem. */
   limits?: NestedLimits | undefined;
-  /** Must be empty: programs have no connections to the host machine or to other machines yet. */
+  /**
+   * Must be empty: programs of this module have no connections to the host machine or to other
+   * machines.
+   */
   loopbackExemptPorts?: readonly number[] | undefined;
   /** Must be absent: `sh` and the other commands are parts of the package. */
   commandsDir?: undefined;

@@ -32,12 +32,12 @@ export class NodeRuntime implements AsyncDisposable {
 
   /** Runs `code`, an ES module, to its end. */
   async exec(code: string, options?: Types.NodeRuntimeExecOptions): Promise<Types.NodeRuntimeExecResult> {
-    return withoutTimings(await this.coldframe.exec(programOf(code), options));
+    return sharedFields(await this.coldframe.exec(programOf(code), options));
   }
 
   /** Runs `code`. The program can return a value with `__return(value)`, through JSON. */
   async run<T = unknown>(code: string, options?: Types.NodeRuntimeExecOptions): Promise<Types.NodeRuntimeRunResult<T>> {
-    return withoutTimings(await this.coldframe.run<T>(programOf(code), options));
+    return sharedFields(await this.coldframe.run<T>(programOf(code), options));
   }
 
   /** Runs a command of the guest to its end. */
@@ -46,7 +46,7 @@ export class NodeRuntime implements AsyncDisposable {
     args?: readonly string[],
     options?: Types.NodeRuntimeExecOptions,
   ): Promise<Types.NodeRuntimeExecResult> {
-    return withoutTimings(await this.coldframe.execCommand(command, args, options));
+    return sharedFields(await this.coldframe.execCommand(command, args, options));
   }
 
   /** Starts `code` and returns a handle. */
@@ -144,7 +144,7 @@ class Runner implements Types.NodeRuntimeResidentRunner {
   }
 
   async exec(code: string, options?: Types.NodeRuntimeResidentRunnerExecOptions): Promise<Types.NodeRuntimeExecResult> {
-    return withoutTimings(await this.#runner.exec(programOf(code), options));
+    return sharedFields(await this.#runner.exec(programOf(code), options));
   }
 
   dispose(): Promise<void> {
@@ -164,8 +164,8 @@ const listenerOf = ({ processId, ...place }: GuestListener): Types.NodeRuntimeLi
   processId: String(processId),
 });
 
-// The results of secure-exec have no durations.
-function withoutTimings<R extends Types.NodeRuntimeExecResult>(result: R & Pick<ExecResult, 'timings'>): R {
-  const { timings: _, ...fields } = result;
+// The results of secure-exec have no durations and no signal.
+function sharedFields<R extends Types.NodeRuntimeExecResult>(result: R & Pick<ExecResult, 'timings' | 'signal'>): R {
+  const { timings: _, signal: __, ...fields } = result;
   return fields as unknown as R;
 }

@@ -14,7 +14,7 @@ export function without(instead: string): Rule {
 
 /** Accepts an empty list of ports. */
 export const LOOPBACK_EXEMPT_PORTS: Rule = {
-  expected: 'an empty list: programs have no connections to the host machine or to other machines yet',
+  expected: 'an empty list: programs of this module have no connections to the host machine or to other machines',
   fault(received) {
     if (Array.isArray(received) && received.length === 0) return undefined;
     return { path: [], expected: this.expected, received };

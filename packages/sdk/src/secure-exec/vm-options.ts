@@ -37,7 +37,10 @@ export interface VmOptions {
   defaultSoftware?: boolean | undefined;
   /** Has no effect: clocks always have their full resolution. */
   highResolutionTime?: boolean | undefined;
-  /** Must be empty: programs have no connections to the host machine or to other machines yet. */
+  /**
+   * Must be empty: programs of this module have no connections to the host machine or to other
+   * machines.
+   */
   loopbackExemptPorts?: readonly number[] | undefined;
 }
 

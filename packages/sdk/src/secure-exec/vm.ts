@@ -116,7 +116,10 @@ function vmOf(runtime: NodeRuntime, globals: string): Vm {
     throw notSupported(`typescript.${call}`, 'run the TypeScript compiler in the app');
   };
   const npm = (call: string) => async (): Promise<never> => {
-    throw notSupported(`npm.${call}`, 'programs reach no other machine yet; install in the app, and use `nodeModulesMount()`');
+    throw notSupported(
+      `npm.${call}`,
+      'programs of this module reach no other machine; install in the app, and use `nodeModulesMount()`',
+    );
   };
   return {
     javascript: callsOf('javascript'),

@@ -19,7 +19,7 @@ export type OnEvent = (kind: number, id: number, payload: Buffer | Outcome) => v
 
 /**
  * Makes an outcome for the addon, because setting each property by name in the addon is slow.
- * `truncated` is 1 for stdout, 2 for stderr, or their sum.
+ * `truncated` is 1 for stdout, 2 for stderr, or their sum. `signal` is 0 for a program that exited.
  */
 export function makeOutcome(
   exitCode: number,
@@ -32,9 +32,11 @@ export function makeOutcome(
   instantiateNs: number,
   guestStartNs: number,
   guestRunNs: number,
+  signal: number,
 ): Outcome {
   return {
     exitCode,
+    signal: signal === 0 ? undefined : signal,
     stdout,
     stderr,
     value: value ?? undefined,

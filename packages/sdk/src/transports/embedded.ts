@@ -83,16 +83,19 @@ function fastCalls(session: AddonSession, channel: Channel, framed: FastCalls): 
       return { runtime, configureNs: (now() - begin) * 1e6 };
     },
     start(id, program, onOutput, onStarted) {
-      const { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, limits, stream, live } = program;
-      if (stream !== undefined || live === true || limits !== undefined) return framed.start(id, program, onOutput, onStarted);
+      const { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, limits, stream, live, user, keepOrphans } =
+        program;
+      const isPlainStart = [stream, live, limits, user, keepOrphans].every((option) => option === undefined);
+      if (!isPlainStart) return framed.start(id, program, onOutput, onStarted);
       return endOf(
         id,
         call(() => session.start(id, runtime, MODES[mode], code, args, env, cwd, stdin, timeoutMs, execArgv)),
       );
     },
     evaluate(id, snippet, onOutput) {
-      const { runner, code, timeoutMs, stream, returns, env, cwd } = snippet;
-      if ([stream, returns, env, cwd].some((option) => option !== undefined)) return framed.evaluate(id, snippet, onOutput);
+      const { runner, code, timeoutMs, stream, returns, env, cwd, until, cell } = snippet;
+      const options = [stream, returns, env, cwd, until, cell];
+      if (options.some((option) => option !== undefined)) return framed.evaluate(id, snippet, onOutput);
       return endOf(
         id,
         call(() => session.evaluate(id, runner, code, timeoutMs)),

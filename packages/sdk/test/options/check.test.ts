@@ -308,7 +308,7 @@ const unknown: [OptionCall, unknown, string, RegExp][] = [
     'NodeRuntime.create()',
     { timeout: 5 },
     'timeout',
-    /It is an option of exec\(\), execFile\(\), run\(\), spawn\(\), execCommand\(\), ResidentRunner\.exec\(\) and others\.$/,
+    /It is an option of exec\(\), execFile\(\), run\(\), spawn\(\), execCommand\(\), openTerminal\(\) and others\.$/,
   ],
   ['NodeRuntime.create()', { constructor: 5 }, 'constructor', /expected one of env, cwd/],
   ['NodeRuntime.create()', { permissions: { filesystem: 'deny' } }, 'permissions.filesystem', /It is called `fs`\.$/],

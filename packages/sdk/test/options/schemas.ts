@@ -37,6 +37,13 @@ const isPlain = (value: unknown): value is Record<string, unknown> => {
   return prototype === Object.prototype || prototype === null;
 };
 
+const isOwner = (value: unknown) =>
+  value === 'root' ||
+  value === 'user' ||
+  (isPlain(value) &&
+    Object.keys(value).sort().join() === 'gid,uid' &&
+    [value.uid, value.gid].every((id) => Number.isInteger(id) && Number(id) >= 0 && Number(id) < 4_294_967_295));
+
 const isStandardSchema = (schema: unknown): boolean => {
   if ((typeof schema !== 'object' || schema === null) && typeof schema !== 'function') return false;
   const standard: unknown = (schema as Record<string, unknown>)['~standard'];
@@ -76,6 +83,7 @@ const limits = z.strictObject({
   processes: number(1, 65_536),
   descriptors: number(3, 65_536),
   pipes: number(0, 196_608),
+  terminals: number(0, 4_096),
   pipeBytes: number(4_096, 16 * MIB),
   sockets: number(0, 65_536),
   socketBytes: number(4_096, 16 * MIB),
@@ -188,6 +196,8 @@ const processLimits = z.optional(
 );
 const RELATIVE = /^(?!\/)(?!.*(?:^|\/)(?:\.{0,2})(?:\/|$))[^\0]+$/s;
 const stdin = custom(isContent);
+const owner = custom(isOwner);
+const orphans = oneOf('kill', 'keep');
 const run = z.strictObject({
   ...evaluation,
   env,
@@ -197,8 +207,10 @@ const run = z.strictObject({
   language: oneOf('javascript', 'typescript'),
   stdin,
   limits: processLimits,
+  user: owner,
+  orphans,
 });
-const command = z.strictObject({ ...evaluation, env, cwd, stdin, limits: processLimits });
+const command = z.strictObject({ ...evaluation, env, cwd, stdin, limits: processLimits, user: owner, orphans });
 const walls = oneOf('auto', 'required', 'off');
 const runtime = z
   .strictObject({
@@ -229,11 +241,11 @@ const sidecar = {
   spinUs: number(0, 10_000),
   snapshots: z.optional(snapshots),
 };
+const until = z.optional(oneOf('value', 'idle'));
 const acquire = z.strictObject({ tenant, signal });
 const timeoutMs = number(1, 300_000);
 const permissionBits = number(0, 0o1777);
 const position = number(0, Number.MAX_SAFE_INTEGER - 1);
-const tree = z.strictObject({ recursive: flag });
 const storeCall = z.strictObject({ tenant });
 
 /** Calls that other tests cover. */
@@ -251,27 +263,47 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>
   'spawn()': run,
   'spawnCommand()': command,
   'execCommand()': command,
-  'createResidentRunner()': z.strictObject({ env, cwd, limits: processLimits }),
-  'ResidentRunner.exec()': z.strictObject({ ...evaluation, env, cwd }),
-  'ResidentRunner.run()': z.strictObject({ ...evaluation, env, cwd }),
+  'openTerminal()': z.strictObject({
+    env,
+    cwd,
+    limits: processLimits,
+    timeout: evaluation.timeout,
+    signal,
+    command: z.optional(z.string()),
+    args: z.optional(z.array(TEXT)),
+    cols: number(1, 65_535),
+    rows: number(1, 65_535),
+    term: z.optional(TEXT),
+    onData: callback,
+  }),
+  'createResidentRunner()': z.strictObject({
+    env,
+    cwd,
+    limits: processLimits,
+    user: owner,
+    language: oneOf('javascript', 'bash'),
+  }),
+  'ResidentRunner.exec()': z.strictObject({ ...evaluation, env, cwd, until }),
+  'ResidentRunner.run()': z.strictObject({ ...evaluation, env, cwd, until }),
+  'ResidentRunner.cell()': z.strictObject({ ...evaluation, env, cwd, until, language: oneOf('javascript', 'typescript') }),
   'check()': z.strictObject({
     language: oneOf('javascript', 'typescript'),
     types: flag,
     from: custom(isFile),
     timeout: number(1, MAX_MS),
   }),
-  'attach()': z.strictObject({ onStdout: callback, onStderr: callback, signal }),
+  'attach()': z.strictObject({ onStdout: callback, onStderr: callback, signal, onLost: callback }),
   'registerBindings()': z.strictObject({ bindings }),
   'setPermissions()': permissions,
-  'mkdir()': tree,
-  'remove()': tree,
+  'mkdir()': z.strictObject({ recursive: flag, owner }),
+  'remove()': z.strictObject({ recursive: flag }),
   'stat()': z.strictObject({ followSymlinks: flag }),
-  'writeFile()': z.strictObject({ mode: permissionBits }),
-  'watch()': z.strictObject({ recursive: flag, signal }),
+  'writeFile()': z.strictObject({ mode: permissionBits, owner }),
+  'watch()': z.strictObject({ recursive: flag, typed: flag, signal }),
   'createReadStream()': z.strictObject({ start: position, end: position, signal }),
-  'createWriteStream()': z.strictObject({ append: flag, mode: permissionBits, signal }),
+  'createWriteStream()': z.strictObject({ append: flag, mode: permissionBits, owner, signal }),
   'exportTar()': z.strictObject({ gzip: flag }),
-  'importTar()': z.strictObject({ path: cwd, gzip: flag }),
+  'importTar()': z.strictObject({ path: cwd, gzip: flag, keepOwners: flag, owner }),
   'waitForListener()': z.strictObject({
     timeoutMs: number(1, MAX_MS),
     signal,
@@ -295,9 +327,10 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>
     labels: custom(isLabels),
     store: oneOf('memory', 'disk'),
     timeoutMs,
+    memory: flag,
   }),
   'clone()': z.strictObject({ timeoutMs, settle: flag }),
-  'pause()': z.strictObject({ timeoutMs }),
+  'pause()': z.strictObject({ timeoutMs, whenBusy: oneOf('reject', 'freeze') }),
   'snapshots.list()': storeCall,
   'snapshots.get()': storeCall,
   'snapshots.delete()': storeCall,

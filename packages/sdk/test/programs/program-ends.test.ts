@@ -24,17 +24,20 @@ test('an end has the last lines of stderr', () => {
 });
 
 test.each([
-  [1, undefined],
-  [128, undefined],
-  [137, 'SIGKILL'],
-  [143, 'SIGTERM'],
-  [255, undefined],
-])('an end with exit code %i has the signal %s', (exitCode, signal) => {
-  expect(endOf(outcome({ exitCode }), 7)).toEqual({ exitCode, stderr: '', pid: 7, ...(signal && { signal }) });
+  [undefined, undefined],
+  [9, 'SIGKILL'],
+  [15, 'SIGTERM'],
+])('an end by the signal %s has the name %s', (signal, name) => {
+  expect(endOf(outcome({ exitCode: 137, signal }), 7)).toEqual({
+    exitCode: 137,
+    stderr: '',
+    pid: 7,
+    ...(name && { signal: name }),
+  });
 });
 
 test('an end has the failure and no signal if the sandbox ended the program', () => {
-  const end = endOf(outcome({ exitCode: 137, failure: failureOf('ERR_CANCELED') }));
+  const end = endOf(outcome({ exitCode: 137, signal: 9, failure: failureOf('ERR_CANCELED') }));
   expect(end).toEqual({ exitCode: 137, stderr: '', failure: expect.objectContaining({ code: 'ERR_CANCELED' }) });
 });
 

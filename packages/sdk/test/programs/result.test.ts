@@ -20,10 +20,11 @@ test('reports a value that is not JSON as a fault of the engine', () => {
   expect('value' in result).toBe(false);
 });
 
-test('has four fields for a program that ended by itself', () => {
+test('has five fields for a program that exited', () => {
   const result = new ExecResult(outcome({ stdout: Buffer.from('ä\n'), exitCode: 3 }));
-  expect(Object.keys(result)).toEqual(['stdout', 'stderr', 'exitCode', 'timings']);
-  expect(result).toMatchObject({ stdout: 'ä\n', stderr: '', exitCode: 3 });
+  expect(Object.keys(result)).toEqual(['stdout', 'stderr', 'exitCode', 'signal', 'timings']);
+  expect(result).toMatchObject({ stdout: 'ä\n', stderr: '', exitCode: 3, signal: null });
+  expect(new ExecResult(outcome({ exitCode: 168, signal: 40 })).signal).toBe('SIG40');
 });
 
 test('restores the exact bytes of any output', () => {

@@ -37,6 +37,7 @@ const EVENT_DECODERS: Record<string, Decoder> = {
   error: decoders.failure,
   output: decoders.output,
   started: decoders.started,
+  lost: decoders.lost,
   'stream.data': decoders.streamData,
   'stream.credit': decoders.credit,
   'stream.close': decoders.streamClosed,

@@ -46,7 +46,7 @@ const denied = (permission: string, start: string, sentence: string) => ({
   message: `${start} (the permission ${permission} is denied ${sentence})`,
 });
 
-const OUTSIDE = 'no policy can allow connections outside the runtime yet';
+const OUTSIDE = 'the app can open hosts outside the runtime with the option network';
 const NAME_CALLS = {
   'https.get': "emitted(() => https.get('https://example.com'))",
   'http.get': "emitted(() => http.get('http://example.com'))",

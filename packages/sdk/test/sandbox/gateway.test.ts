@@ -24,8 +24,9 @@ interface Sent {
   body?: string | undefined;
 }
 
-async function withGateway<T>(options: Omit<GatewayOptions, 'domain'>, work: (port: number) => Promise<T>): Promise<T> {
-  const { request: onRequest, upgrade } = createGateway({ domain: DOMAIN, ...options });
+async function withGateway<T>(options: GatewayOptions, work: (port: number) => Promise<T>): Promise<T> {
+  const domain = options.target === undefined ? DOMAIN : undefined;
+  const { request: onRequest, upgrade } = createGateway({ domain, ...options });
   const server: Server = createServer(onRequest).on('upgrade', upgrade);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -121,6 +122,30 @@ describe('a gateway', () => {
     withGateway({ resolve, requestHost: 'app.test:PORT' }, async (port) => {
       expect(seen(await send(port), 'host')).toEqual([`app.test:${PORT}`]);
     }));
+
+  test('the app names the targets, the hosts and the responses to refused requests', () => {
+    const target: GatewayOptions['target'] = ({ headers }) =>
+      headers['x-id'] === undefined ? undefined : { id: String(headers['x-id']), port: Number(headers['x-port']) };
+    const refusal: GatewayOptions['refusal'] = ({ reason, port, sandbox }) => ({
+      status: 502,
+      body: JSON.stringify({ reason, port, sandbox }),
+    });
+    const requestHost: GatewayOptions['requestHost'] = ({ id }) => (id === 'one' ? 'own.test:PORT' : undefined);
+    return withGateway({ resolve, target, refusal, requestHost }, async (port) => {
+      const to = (id: string, at = PORT) => ({ headers: { host: 'any.host', 'x-id': id, 'x-port': String(at) } });
+      expect(seen(await send(port, to('one')), 'host')).toEqual([`own.test:${PORT}`]);
+      for (const [sent, facts] of [
+        [to('two'), { reason: 'not-found', port: PORT, sandbox: 'two' }],
+        [to('one', 9), { reason: 'not-listening', port: 9, sandbox: 'one' }],
+        [{}, { reason: 'host' }],
+      ] as const) {
+        const reply = await send(port, sent);
+        expect([reply.status, JSON.parse(reply.body)]).toEqual([502, facts]);
+      }
+      const upgrade = await raw(port, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+      expect(upgrade).toMatch(/^HTTP\/1\.1 502 [\s\S]*{"reason":"host"}$/);
+    });
+  });
 
   test('a token is necessary, is checked for the id, and does not reach the guest', async () => {
     await withGateway({ resolve, token: 'secret' }, async (port) => {
@@ -343,4 +368,7 @@ test('refuses wrong options', () => {
     expect(wrong({ domain, resolve })).toThrow('`domain`');
   expect(wrong({ domain: 'a.test', resolve, token: '' })).toThrow('`token`');
   expect(wrong({ domain: 'a.test', resolve, requestHost: 'a b' })).toThrow('`requestHost`');
+  expect(wrong({ domain: 'a.test', target: () => undefined, resolve })).toThrow('`target`');
+  expect(wrong({ target: 'a', resolve })).toThrow('`target`');
+  expect(wrong({ domain: 'a.test', resolve, refusal: {} })).toThrow('`refusal`');
 });

@@ -132,6 +132,7 @@ const result: Checks<ExecResult> = {
   stdout: data,
   stderr: data,
   exitCode: data,
+  signal: data,
   timings: notInJson,
   stdoutBytes: bytes,
   stderrBytes: bytes,
@@ -309,7 +310,7 @@ test('the JSON of a handle of a program has its pid and exit code', async () => 
   expect(JSON.parse(JSON.stringify(server))).toEqual({ pid: server.pid });
   const ended = await runtime.spawn('process.exit(4)');
   await ended.wait();
-  expect(JSON.parse(JSON.stringify(ended))).toEqual({ pid: ended.pid, exitCode: 4 });
+  expect(JSON.parse(JSON.stringify(ended))).toEqual({ pid: ended.pid, exitCode: 4, signal: null });
 });
 
 test('the JSON of a handle of a pool is readable after the release', async () => {
@@ -318,5 +319,5 @@ test('the JSON of a handle of a pool is readable after the release', async () =>
     await started.wait();
     return started;
   });
-  expect(JSON.parse(JSON.stringify(program))).toEqual({ pid: program.pid, exitCode: 4 });
+  expect(JSON.parse(JSON.stringify(program))).toEqual({ pid: program.pid, exitCode: 4, signal: null });
 });

@@ -14,7 +14,7 @@ describe.each(MODES)('$name', (mode) => {
         process.exitCode = 3`;
       const result = await runtime.exec(code, { env: { B: '3' }, cwd: '/tmp', args: ['x', 'y z'] });
       const timings = { startMs: expect.any(Number), runMs: expect.any(Number) };
-      expect(result).toEqual({ stdout: "1 3 /tmp [ 'x', 'y z' ]\n", stderr: 'e\n', exitCode: 3, timings });
+      expect(result).toEqual({ stdout: "1 3 /tmp [ 'x', 'y z' ]\n", stderr: 'e\n', exitCode: 3, signal: null, timings });
       const names = await runtime.exec('console.log(process.cwd(), Object.keys(process.env).join())');
       expect(names.stdout).toBe('/workspace HOME,LOGNAME,PATH,SHELL,TMPDIR,USER,A,B\n');
     }));
@@ -26,6 +26,7 @@ describe.each(MODES)('$name', (mode) => {
         stdout: '',
         stderr: '',
         exitCode: 0,
+        signal: null,
         timings: { startMs: expect.any(Number), runMs: expect.any(Number) },
         value: { n: 42, list: [null, 'ä'] },
       });

@@ -16,8 +16,8 @@ describe.each(MODES)('$name', (mode) => {
       ]);
       const timings = { startMs: 0, runMs: expect.any(Number) };
       expect(results).toEqual([
-        { stdout: 'first 41\n', stderr: 'late\n', exitCode: 0, timings },
-        { stdout: 'second 42 1 2 /tmp\n', stderr: '', exitCode: 0, timings },
+        { stdout: 'first 41\n', stderr: 'late\n', exitCode: 0, signal: null, timings },
+        { stdout: 'second 42 1 2 /tmp\n', stderr: '', exitCode: 0, signal: null, timings },
       ]);
       expect((await runtime.exec('console.log(typeof n)')).stdout).toBe('undefined\n');
       await runner.dispose();

@@ -100,3 +100,60 @@ inside(
     'ERR_SSL_NO_SUITABLE_SIGNATURE_ALGORITHM',
   ],
 );
+
+inside(
+  'refuses a key that is too weak for the level of security',
+  `for (const ciphers of ['DEFAULT', 'DEFAULT@SECLEVEL=0', 'DEFAULT:@SECLEVEL=3', 'DEFAULT@SECLEVEL=9']) {
+     console.log(fault(() => tls.createSecureContext({ key, cert, ciphers })) ?? 'accepted');
+   }`,
+  [
+    'accepted',
+    'accepted',
+    'ERR_SSL_EE_KEY_TOO_SMALL error:0A00018F:SSL routines::ee key too small',
+    'ERR_SSL_INVALID_COMMAND error:0A000118:SSL routines::invalid command',
+  ],
+);
+
+inside(
+  'does not use a version that secureOptions refuses',
+  `import { constants } from 'node:crypto';
+   const version = (socket) => socket.getProtocol();
+   for (const secureOptions of [0, constants.SSL_OP_NO_TLSv1_3, constants.SSL_OP_NO_TLSv1_2]) {
+     console.log((await connect({ key, cert, secureOptions }, { ca }, version)).split(' ').at(-1));
+   }`,
+  ['TLSv1.3', 'TLSv1.2', 'TLSv1.3'],
+);
+
+inside(
+  'resumes sessions of servers with the same ticket keys',
+  `import { randomBytes } from 'node:crypto';
+   const ticketKeys = randomBytes(48);
+   const listen = async (options) => {
+     const server = tls.createServer({ key, cert, maxVersion: 'TLSv1.2', ...options }, (socket) => socket.resume().end());
+     server.listen(0); await once(server, 'listening');
+     return server;
+   };
+   const servers = await Promise.all([listen({ ticketKeys }), listen({ ticketKeys }), listen({}), listen({})]);
+   console.log(servers[0].getTicketKeys().equals(ticketKeys), servers[2].getTicketKeys().equals(servers[3].getTicketKeys()));
+   let session;
+   const visit = async (server) => {
+     const socket = tls.connect({ port: server.address().port, ca, servername: 'localhost', session });
+     socket.on('session', (bytes) => { session ??= bytes; });
+     await once(socket, 'secureConnect');
+     const reused = socket.isSessionReused();
+     socket.resume(); await once(socket, 'close');
+     return reused;
+   };
+   console.log(await visit(servers[0]), await visit(servers[0]), await visit(servers[1]), await visit(servers[2]));
+   servers[0].setTicketKeys(randomBytes(48));
+   console.log(await visit(servers[0]), await visit(servers[1]));
+   for (const server of servers) server.close();`,
+  ['true false', 'false true true false', 'false true'],
+);
+
+inside(
+  'refuses a hint of a pre-shared key that is too long',
+  `const options = { key, cert, pskCallback() {}, pskIdentityHint: 'a'.repeat(512) };
+   console.log(await connect(options, { ca }));`,
+  ['false  ERR_TLS_PSK_SET_IDENTITY_HINT_FAILED'],
+);

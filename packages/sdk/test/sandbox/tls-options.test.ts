@@ -59,3 +59,30 @@ test('writes the key log of both sides to a file, and warns', () =>
     expect(lines[0]).toMatch(/^CLIENT_RANDOM [0-9a-f]{64} [0-9a-f]{96}$/);
     expect(lines[1]).toBe(lines[0]);
   }));
+
+test('traces the records of sockets, and warns', () =>
+  withProgram(async (runtime) => {
+    const traced = await runtime.execFile('/workspace/main.cjs', { execArgv: ['--trace-tls', '--tls-max-v1.2'] });
+    expect(traced.stderr).toContain('Enabling --trace-tls can expose sensitive data in the resulting log.');
+    const record = (direction: string, message: string) => {
+      const head = `^${direction} TLS Record\nHeader:\n  Version = TLS 1.[02] \\(0x30[13]\\)\n`;
+      return new RegExp(
+        `${head}  Content Type = Handshake \\(22\\)\n  Length = \\d+\n(?: {4}\\w+, Length=\\d+\n)* {4}${message}, Length=\\d+$`,
+        'm',
+      );
+    };
+    for (const message of [
+      'ClientHello',
+      'ServerHello',
+      'Certificate',
+      'ServerKeyExchange',
+      'ServerHelloDone',
+      'ClientKeyExchange',
+    ]) {
+      expect(traced.stderr).toMatch(record('Sent', message));
+      expect(traced.stderr).toMatch(record('Received', message));
+    }
+    expect(traced.stderr).toMatch(/^Sent TLS Record\nHeader:\n.*\n {2}Content Type = ChangeCipherSpec \(20\)\n {2}Length = 1$/m);
+    const { stderr } = await runtime.execFile('/workspace/main.cjs', { execArgv: [] });
+    expect(stderr).toBe('');
+  }));

@@ -223,16 +223,20 @@ describe('inside a runtime', () => {
   inside(
     'resumes a session',
     `${ECHO}
-     const connect = async (session) => {
-       const socket = tls.connect({ port, ca, host: 'localhost', session });
-       const ticket = once(socket, 'session'); await once(socket, 'secureConnect');
-       const [next] = await ticket; const reused = socket.isSessionReused();
-       socket.end(); socket.resume(); await once(socket, 'close');
-       return [reused, next];
-     };
-     const [first, session] = await connect(); const [second] = await connect(session);
-     log(first, second); server.close();`,
-    ['false true'],
+     for (const maxVersion of ['TLSv1.2', 'TLSv1.3']) {
+       let session;
+       for (const name of ['first', 'second', 'third']) {
+         const socket = tls.connect({ port, ca, host: 'localhost', session, maxVersion });
+         let isNew = false;
+         socket.on('session', (bytes) => { isNew = true; session = bytes; });
+         await once(socket, 'secureConnect');
+         socket.write('x'); await once(socket, 'data');
+         log(name, socket.isSessionReused(), isNew, socket.getSession().equals(session));
+         socket.end(); socket.resume(); await once(socket, 'close');
+       }
+     }
+     server.close();`,
+    ['TLSv1.2', 'TLSv1.3'].flatMap(() => ['first false true true', 'second true false true', 'third true false true']),
   );
 });
 

@@ -1,14 +1,43 @@
-// The control plane: REST over the sandboxes. Each noun has a file of routes.
+// The control plane: REST over the sandboxes. Each noun has a file of routes. The description of
+// all routes in OpenAPI is made from the schemas, and served at `/openapi.json`.
 
+import swagger from '@fastify/swagger';
+import type { Sidecar } from 'coldframe';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { jsonSchemaTransform, serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Keys } from '../access/keys.js';
+import type { Audit } from '../events/audit.js';
+import type { Events } from '../events/events.js';
+import type { Webhooks } from '../events/webhooks.js';
+import type { Blobs } from '../fleet/blobs.js';
+import { addMcpRoutes } from '../mcp/mcp.js';
+import { addPageRoutes } from '../page/page.js';
 import type { Registry } from '../registry/registry.js';
+import type { Quotas } from '../sandboxes/quotas.js';
 import type { Sandboxes } from '../sandboxes/sandboxes.js';
+import type { Secrets } from '../secrets/secrets.js';
+import type { Log } from '../telemetry/log.js';
+import type { Telemetry } from '../telemetry/telemetry.js';
+import type { Builder } from '../templates/builder.js';
+import type { Volumes } from '../volumes/volumes.js';
+import { requireKey } from './authenticate.js';
+import { addEventRoutes } from './events.js';
 import { failureOf } from './failure.js';
-import { type ApiKey, requireKey } from './keys.js';
+import { addHealthRoutes } from './health.js';
+import { addKeyRoutes } from './keys.js';
+import { addObservationRoutes } from './observation.js';
+import { addSandboxListRoutes } from './sandbox-lists.js';
 import { addSandboxRoutes } from './sandboxes.js';
+import type { Stated } from './schemas/sandboxes.js';
+import { addSecretRoutes } from './secrets.js';
 import { addSnapshotRoutes } from './snapshots.js';
+import { addTeamRoutes } from './teams.js';
+import { addTemplateBuildRoutes } from './template-builds.js';
+import { addTemplateTagRoutes } from './template-tags.js';
 import { addTemplateRoutes } from './templates.js';
+import { addUploadRoutes } from './uploads.js';
+import { addVolumeContentRoutes, addVolumeUploadRoute } from './volume-content.js';
+import { addVolumeRoutes } from './volumes.js';
 
 const BODY_BYTES = 1 << 20;
 /** Seconds after which a client repeats a refused request. */
@@ -18,20 +47,102 @@ const RETRY_S = 1;
 export interface Control {
   sandboxes: Sandboxes;
   registry: Registry;
+  builder: Builder;
+  blobs: Blobs;
+  volumes: Volumes;
+  secrets: Secrets;
+  quotas: Quotas;
+  webhooks: Webhooks;
+  keys: Keys;
+  audit: Audit;
+  log: Log;
+  telemetry: Telemetry;
+  events: Events;
+  sidecar: Sidecar;
+  /** The facts of the server that responses state. */
+  stated: Stated;
+  /** The key of the links for uploads. */
+  uploadKey: Buffer;
+  /** Whether webhooks may have URLs without TLS and private addresses. */
+  allowPrivateWebhooks: boolean;
 }
 
-/** An app whose routes are checked by zod. */
-export type App = FastifyInstance & ReturnType<FastifyInstance['withTypeProvider']>;
-
 /** Makes the control plane. The caller passes requests to `app.routing`. */
-export async function createControl(control: Control, keys: readonly ApiKey[]) {
+export async function createControl(control: Control) {
+  const { keys, audit, log, telemetry } = control;
   const app = Fastify({
     bodyLimit: BODY_BYTES,
-    routerOptions: { ignoreTrailingSlash: true },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
   }).withTypeProvider<ZodTypeProvider>();
   app.setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
   app.decorateRequest('tenant', '');
-  // Some clients announce JSON and send no body.
+  acceptJson(app);
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.0.3',
+      info: { title: 'Coldframe', version: '1', description: 'The routes of a server of sandboxes.' },
+    },
+    transform: jsonSchemaTransform,
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const body = failureOf(error);
+    if (body.code === 429) reply.header('retry-after', String(RETRY_S));
+    if (body.code >= 500)
+      log.error('request', { method: request.method, path: request.routeOptions.url, error: String((error as Error).stack) });
+    return reply.code(body.code).send(body);
+  });
+  app.setNotFoundHandler((request, reply) =>
+    reply.code(404).send({ code: 404, message: `no such route: ${request.method} ${request.url.split('?', 1)[0]}` }),
+  );
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, tenant } = request;
+    const route = request.routeOptions.url ?? 'unknown';
+    telemetry.requests.add({ method, route, status: String(reply.statusCode) });
+    telemetry.durations.observe(reply.elapsedTime / 1_000, { route });
+    log.info('request', { method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10, tenant });
+    if (method !== 'GET' && tenant !== '') {
+      audit.write({
+        kind: 'request',
+        tenant,
+        key: request.caller.keyId,
+        method,
+        path: request.url.split('?', 1)[0],
+        status: reply.statusCode,
+      });
+    }
+  });
+  addHealthRoutes(app, control);
+  addPageRoutes(app, control);
+  await app.register(async (uploads) => addUploadRoutes(uploads.withTypeProvider<ZodTypeProvider>(), control));
+  await app.register(async (content) => addVolumeContentRoutes(content.withTypeProvider<ZodTypeProvider>(), control));
+  await app.register(async (content) => addVolumeUploadRoute(content.withTypeProvider<ZodTypeProvider>(), control));
+  await app.register(async (routes) => {
+    routes.addHook('onRequest', requireKey(keys, audit));
+    const typed = routes.withTypeProvider<ZodTypeProvider>();
+    for (const add of ROUTES) add(typed, control);
+  });
+  await app.ready();
+  return app;
+}
+
+const ROUTES = [
+  addSandboxRoutes,
+  addSandboxListRoutes,
+  addObservationRoutes,
+  addSnapshotRoutes,
+  addTemplateRoutes,
+  addTemplateBuildRoutes,
+  addTemplateTagRoutes,
+  addVolumeRoutes,
+  addSecretRoutes,
+  addEventRoutes,
+  addKeyRoutes,
+  addTeamRoutes,
+  addMcpRoutes,
+];
+
+// Some clients announce JSON and send no body.
+function acceptJson(app: Pick<FastifyInstance, 'removeContentTypeParser' | 'addContentTypeParser'>): void {
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body, done) => {
     try {
@@ -40,25 +151,10 @@ export async function createControl(control: Control, keys: readonly ApiKey[]) {
       done(Object.assign(error as Error, { statusCode: 400 }));
     }
   });
-  app.setErrorHandler((error, _, reply) => {
-    const { status, message } = failureOf(error);
-    if (status === 429) reply.header('retry-after', String(RETRY_S));
-    return reply.code(status).send({ code: status, message });
-  });
-  app.setNotFoundHandler((request, reply) =>
-    reply.code(404).send({ code: 404, message: `no such route: ${request.method} ${request.url}` }),
-  );
-  app.get('/health', (_, reply) => reply.code(204).send());
-  await app.register(async (routes) => {
-    routes.addHook('onRequest', requireKey(keys));
-    const typed = routes.withTypeProvider<ZodTypeProvider>();
-    addSandboxRoutes(typed, control);
-    addSnapshotRoutes(typed, control);
-    addTemplateRoutes(typed, control);
-  });
-  await app.ready();
-  return app;
 }
 
 /** The app that the functions of routes receive. */
-export type Routes = Pick<Awaited<ReturnType<typeof createControl>>, 'get' | 'post' | 'delete' | 'put'>;
+export type Routes = Pick<
+  Awaited<ReturnType<typeof createControl>>,
+  'get' | 'post' | 'delete' | 'put' | 'patch' | 'removeAllContentTypeParsers' | 'addContentTypeParser' | 'swagger' | 'addHook'
+>;

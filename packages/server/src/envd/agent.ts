@@ -6,6 +6,7 @@ import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { Filesystem } from '../generated/filesystem_pb.js';
 import { Process } from '../generated/process_pb.js';
+import type { Size } from '../sandboxes/base.js';
 import { isSameToken } from './access.js';
 import { CALL, callOf } from './context.js';
 import { addFileRoutes } from './files.js';
@@ -16,7 +17,7 @@ import { processService } from './process-service.js';
 const MESSAGE_BYTES = 16 << 20;
 
 /** Makes the agent. The caller passes requests to `agent.routing`. */
-export async function createAgent(): Promise<FastifyInstance> {
+export async function createAgent(size: Size): Promise<FastifyInstance> {
   const agent = Fastify({ bodyLimit: Number.MAX_SAFE_INTEGER });
   await agent.register(async (services) => {
     services.addHook('onRequest', async (request, reply) => {
@@ -31,7 +32,7 @@ export async function createAgent(): Promise<FastifyInstance> {
       contextValues: ({ raw }) => createContextValues().set(CALL, callOf(raw)),
     });
   });
-  await agent.register(async (files) => addFileRoutes(files));
+  await agent.register(async (files) => addFileRoutes(files, size));
   await agent.ready();
   return agent;
 }

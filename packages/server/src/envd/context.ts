@@ -32,7 +32,7 @@ export const CALL = createContextKey<AgentCall | undefined>(undefined, { descrip
 export function calledBy(context: HandlerContext): AgentCall & { user: User } {
   const call = context.values.get(CALL);
   if (call === undefined) throw new ConnectError('The request has no sandbox.', Code.Internal);
-  const { name, user } = userOfHeader(context.requestHeader.get('authorization'));
+  const { name, user } = userOfHeader(context.requestHeader.get('authorization'), call.record.user);
   if (user === undefined) throw new ConnectError(`invalid username: '${name}'`, Code.Unauthenticated);
   return { ...call, user };
 }

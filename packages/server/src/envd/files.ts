@@ -4,13 +4,17 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Size } from '../sandboxes/base.js';
+import type { Sample } from '../sandboxes/metrics.js';
 import { isSameToken, refusalOf, type Signed } from './access.js';
+import { type ComposeBody, compose } from './compose.js';
 import { type AgentCall, callOf } from './context.js';
 import { AgentFailure, failureOf } from './failure.js';
 import { resolvePath } from './paths.js';
 import { writeUpload } from './upload.js';
 import { type User, userOf } from './user.js';
 
+const COMPOSE_BYTES = 1 << 20;
 const METADATA_HEADER = /^x-metadata-(.+)$/;
 const METADATA_BYTES = 4_096;
 const RANGE = /^bytes=(\d*)-(\d*)$/;
@@ -23,10 +27,7 @@ interface FileQuery {
 }
 
 /** Adds the routes. */
-export function addFileRoutes(agent: FastifyInstance): void {
-  // Uploads are streams: no parser reads their bodies.
-  agent.removeAllContentTypeParsers();
-  agent.addContentTypeParser('*', (_, __, done) => done(null));
+export function addFileRoutes(agent: FastifyInstance, size: Size): void {
   agent.setErrorHandler((error, _, reply) => {
     const { status, message } = failureOf(error);
     return reply.code(status).send({ code: status, message });
@@ -36,14 +37,49 @@ export function addFileRoutes(agent: FastifyInstance): void {
     authorized(request);
     return callOf(request.raw).record.env;
   });
+  agent.get('/metrics', async (request) => {
+    authorized(request);
+    const { sandbox } = callOf(request.raw);
+    return metricsOf(await sandbox.samples.newest(), size);
+  });
   agent.get<{ Querystring: FileQuery }>('/files', async (request, reply) => {
     const { sandbox, user, path } = fileCall(request, 'read');
     return sendFile(request.raw, reply, sandbox, resolvePath(path, user));
   });
+  agent.post<{ Body: ComposeBody }>('/files/compose', { bodyLimit: COMPOSE_BYTES }, async (request) => {
+    authorized(request);
+    const { sandbox, record } = callOf(request.raw);
+    return compose(sandbox, record, request.body);
+  });
+  agent.register(async (uploads) => addUploadRoute(uploads));
+}
+
+// Uploads are streams: no parser reads their bodies.
+function addUploadRoute(agent: FastifyInstance): void {
+  agent.removeAllContentTypeParsers();
+  agent.addContentTypeParser('*', (_, __, done) => done(null));
   agent.post<{ Querystring: FileQuery }>('/files', async (request) => {
     const { sandbox, user } = fileCall(request, 'write');
     return writeUpload(request.raw, { sandbox, user, path: request.query.path, metadata: metadataOf(request.raw) });
   });
+}
+
+const MIB = 1 << 20;
+
+function metricsOf(sample: Sample | undefined, { memoryBytes, diskBytes }: Size) {
+  const { cpuUsedPct = 0, memoryBytes: used = 0, diskBytes: diskUsed = 0 } = sample ?? {};
+  return {
+    ts: Math.floor(Date.now() / 1_000),
+    cpu_count: 1,
+    cpu_used_pct: cpuUsedPct,
+    mem_total: memoryBytes,
+    mem_used: used,
+    mem_cache: 0,
+    mem_total_mib: Math.floor(memoryBytes / MIB),
+    mem_used_mib: Math.floor(used / MIB),
+    disk_used: diskUsed,
+    disk_total: diskBytes,
+  };
 }
 
 function authorized({ raw }: FastifyRequest): void {
@@ -68,7 +104,7 @@ function fileCall(
     if (refusal !== undefined) throw new AgentFailure(401, refusal);
   }
   if (operation === 'read' && path === '') throw new AgentFailure(400, 'path is required');
-  const user = userOf(username ?? 'user');
+  const user = userOf(username ?? call.record.user);
   if (user === undefined) throw new AgentFailure(401, `invalid username: '${username}'`);
   return { ...call, user, path };
 }

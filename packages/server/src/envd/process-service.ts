@@ -1,5 +1,6 @@
 // The service `process.Process`: programs of a sandbox over Connect.
 
+import type { Socket } from 'node:net';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from '@connectrpc/connect';
 import { isColdframeError } from 'coldframe';
@@ -20,6 +21,8 @@ import { environmentOf } from './user.js';
 
 /** Bytes of output that wait for a client until the program waits. */
 const WAITING_BYTES = 256 << 10;
+/** Milliseconds that a program waits for a client that does not read. */
+const STALLED_MS = 60_000;
 /** Seconds without an event until an event `keepalive`, if the client states no number. */
 const KEEPALIVE_S = 90;
 const LONGEST_KEEPALIVE_S = 3_600;
@@ -37,13 +40,13 @@ export const processService: ServiceImpl<typeof Process> = {
   },
 
   async *start({ process, pty, tag, stdin }, context) {
-    const { sandbox, record, user } = calledBy(context);
+    const { sandbox, record, user, request } = calledBy(context);
     if (process === undefined) throw new ConnectError('process is required', Code.InvalidArgument);
     if (pty !== undefined) throw new ConnectError('a pseudo terminal is not available', Code.Unimplemented);
     const { cmd, args, envs } = process;
-    const cwd = process.cwd === undefined || process.cwd === '' ? user.home : resolvePath(process.cwd, user);
+    const cwd = process.cwd === undefined || process.cwd === '' ? (record.workdir ?? user.home) : resolvePath(process.cwd, user);
     const baseEnv = { ...environmentOf(user), ...record.env };
-    const events = new Events();
+    const events = new Events(request.socket);
     let program: Program;
     try {
       program = await sandbox.programs.start({ cmd, args, envs, cwd, tag, hasStdin: stdin ?? true, baseEnv }, events);
@@ -58,8 +61,9 @@ export const processService: ServiceImpl<typeof Process> = {
   },
 
   async *connect({ process }, context) {
-    const program = programOf(calledBy(context).sandbox.programs, process);
-    const events = new Events();
+    const { sandbox, request } = calledBy(context);
+    const program = programOf(sandbox.programs, process);
+    const events = new Events(request.socket);
     program.read(events);
     for await (const event of events.of(program, context)) yield { event };
   },
@@ -128,9 +132,27 @@ async function write(program: Program, input: ProcessInput | undefined): Promise
 // The events of one program for one client.
 class Events implements Reader {
   readonly #queue = new Queue<ProcessEvent>(WAITING_BYTES, sizeOf);
+  readonly #socket: Socket;
+
+  /** `socket` is the connection of the client. */
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
 
   output(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> | undefined {
-    return this.#queue.push(eventOf({ case: 'data', value: { output: { case: stream, value: bytes } } }));
+    const read = this.#queue.push(eventOf({ case: 'data', value: { output: { case: stream, value: bytes } } }));
+    return read && this.#untilStalled(read);
+  }
+
+  // A client that no longer reads loses its connection, so that the program continues.
+  async #untilStalled(read: Promise<void>): Promise<void> {
+    const timer = setTimeout(() => {
+      this.#socket.destroy();
+      this.#queue.close();
+    }, STALLED_MS);
+    timer.unref();
+    await read;
+    clearTimeout(timer);
   }
 
   end(end: ProgramEnd): void {

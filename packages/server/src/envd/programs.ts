@@ -7,6 +7,7 @@
 
 import { constants } from 'node:os';
 import { type GuestProcess, isColdframeError, type NodeRuntime } from 'coldframe';
+import type { Logs } from '../sandboxes/logs.js';
 
 /** Milliseconds for which the end of a program is kept. */
 const KEPT_MS = 30_000;
@@ -65,6 +66,11 @@ export class Program {
   /** The pid in the sandbox. */
   get pid(): number {
     return this.#live.pid;
+  }
+
+  /** The pid, if the program has started. */
+  get knownPid(): number | undefined {
+    return this.#handle?.pid;
   }
 
   /** The handlers of the output, for the options of `spawnCommand()` and `attach()`. */
@@ -134,10 +140,13 @@ export class Program {
 /** The programs of one sandbox. */
 export class Programs {
   readonly #runtime: NodeRuntime;
+  readonly #logs: Logs;
   readonly #programs = new Map<number, Program>();
 
-  constructor(runtime: NodeRuntime) {
+  /** The output of all programs is added to `logs`. */
+  constructor(runtime: NodeRuntime, logs: Logs) {
     this.#runtime = runtime;
+    this.#logs = logs;
   }
 
   /** The programs that have not ended. */
@@ -153,9 +162,10 @@ export class Programs {
   async start(start: ProgramStart, reader: Reader): Promise<Program> {
     const program = new Program(start);
     program.read(reader);
+    program.read(this.#logger(program));
     const { cmd, args, cwd, envs, baseEnv } = start;
     const env = { ...baseEnv, ...envs };
-    const options = { ...program.handlers, env, ...(cwd === undefined ? {} : { cwd }) };
+    const options = { ...program.handlers, env, limits: { outputBytes: 0 }, ...(cwd === undefined ? {} : { cwd }) };
     this.#adopt(program, await this.#runtime.spawnCommand(cmd, args, options));
     if (!start.hasStdin) await program.closeStdin();
     return program;
@@ -176,6 +186,7 @@ export class Programs {
         before === undefined ? unknown : { ...before.config, tag: before.tag, hasStdin: before.hasStdin },
       );
       try {
+        program.read(this.#logger(program));
         this.#adopt(program, await entry.attach(program.handlers));
       } catch (error) {
         // A runner, or a program that has ended.
@@ -188,6 +199,21 @@ export class Programs {
   find(selector: { pid: number } | { tag: string }): Program | undefined {
     if ('pid' in selector) return this.#programs.get(selector.pid);
     return [...this.#programs.values()].findLast(({ tag }) => tag === selector.tag);
+  }
+
+  // The logger is a reader that never makes the program wait.
+  #logger(program: Program): Reader {
+    // Output can arrive before the pid.
+    const fields = (): Record<string, string> => ({ pid: String(program.knownPid ?? ''), cmd: program.config.cmd });
+    const lines = { stdout: this.#logs.lines('info', fields), stderr: this.#logs.lines('warn', fields) };
+    return {
+      output: (stream, bytes) => void lines[stream].push(bytes),
+      end: ({ status }) => {
+        lines.stdout.end();
+        lines.stderr.end();
+        this.#logs.add('debug', `the program has ended: ${status}`, fields());
+      },
+    };
   }
 
   #adopt(program: Program, handle: GuestProcess): void {

@@ -47,7 +47,12 @@ function bodyOf(request: IncomingMessage): Readable {
 async function writeForm(body: Readable, request: IncomingMessage, upload: Upload): Promise<Written[]> {
   const written: Promise<Written>[] = [];
   const paths = new Set<string>();
-  const form = new Busboy.Busboy({ headers: request.headers as { 'content-type': string }, preservePath: true });
+  const form = new Busboy.Busboy({
+    headers: request.headers as { 'content-type': string },
+    preservePath: true,
+    // A part can have the bytes of a file and no file name.
+    isPartAFile: (field) => field === 'file',
+  });
   let failure: unknown;
   form.on('file', (field, file, filename) => {
     const path = resolvePath(upload.path ?? filename ?? '', upload.user);

@@ -1,47 +1,59 @@
-// The registry in a file of SQLite. Each change is one transaction, which SQLite's log on disk
-// keeps after a crash.
+// The registry in a file of SQLite. Each change is one transaction, which SQLite's log keeps after
+// a crash of the server. Changes that must also survive a crash of the machine are written to the
+// disk before their call returns. Running sandboxes end with the server, so their changes are not.
 //
-// Columns are the fields that queries select by. All other fields of a sandbox are JSON.
+// Next: the stores, such as `sqlite-sandboxes.ts`.
 
+import { randomInt } from 'node:crypto';
 import Database from 'libsql';
-import type { SandboxRecord, TemplateRecord } from './records.js';
-import type { Registry, SandboxQuery, TemplateQuery } from './registry.js';
+import { newHome } from '../ids.js';
+import type { KeyRecord, SecretRecord, VolumeRecord, WebhookRecord } from './records.js';
+import type { Registry } from './registry.js';
 import { STATEMENTS } from './schema.js';
+import { SqliteEvents } from './sqlite-events.js';
+import { SqliteKeys, SqliteNamed } from './sqlite-named.js';
+import { SqliteReplies } from './sqlite-replies.js';
+import { SqliteSandboxes } from './sqlite-sandboxes.js';
+import { SqliteTemplates } from './sqlite-templates.js';
 
-interface SandboxRow {
-  id: string;
-  tenant: string;
-  state: SandboxRecord['state'];
-  template_id: string;
-  started_at: number;
-  epoch: number;
-  metadata: string;
-  fields: string;
-}
-
-interface TemplateRow {
-  id: string;
-  tenant: string;
-  name: string | null;
-  snapshot: string;
-  sandbox_id: string | null;
-  created_at: number;
+/** The open file, and the way to make a change durable. */
+export interface Store {
+  readonly database: Database.Database;
+  /** Runs a change in a transaction that is on disk when the call returns. */
+  durably<T>(change: () => T): T;
 }
 
 /**
- * Opens the registry in the file `path`, which is made if missing. Removes the running sandboxes of
- * earlier starts of the server, because they ended with the server.
+ * Opens the registry in the file `path`, which is made if missing. Ends the running sandboxes of
+ * earlier starts of the server, because they ended with the server. Builds of earlier starts have
+ * failed.
  *
  * @throws if the file is no registry of this version or an earlier version
  */
 export function openRegistry(path: string, now: number): Registry {
   const database = new Database(path);
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 1000');
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 1000; PRAGMA foreign_keys = ON');
   migrate(database);
-  database.prepare('INSERT INTO starts (at) VALUES (?)').run(now);
-  const { epoch } = database.prepare('SELECT max(epoch) AS epoch FROM starts').get() as { epoch: number };
-  database.prepare(`DELETE FROM sandboxes WHERE state = 'running'`).run();
-  return new SqliteRegistry(database, epoch);
+  const store: Store = { database, durably: (change) => durably(database, change) };
+  const { home, epoch } = store.durably(() => begin(database, now));
+  return {
+    epoch,
+    home,
+    sandboxes: new SqliteSandboxes(store),
+    templates: new SqliteTemplates(store),
+    events: new SqliteEvents(store),
+    webhooks: new SqliteNamed<WebhookRecord>(store, 'webhook'),
+    volumes: new SqliteNamed<VolumeRecord>(store, 'volume'),
+    secrets: new SqliteNamed<SecretRecord>(store, 'secret'),
+    keys: new SqliteKeys<KeyRecord>(store, 'key'),
+    replies: new SqliteReplies(store),
+    kept: () => keptBy(database),
+    check: () => {
+      database.prepare('UPDATE settings SET value = ? WHERE name = ?').run(String(randomInt(1 << 30)), 'checked');
+      return true;
+    },
+    close: () => database.close(),
+  };
 }
 
 function migrate(database: Database.Database): void {
@@ -56,118 +68,53 @@ function migrate(database: Database.Database): void {
   upgrade();
 }
 
-class SqliteRegistry implements Registry {
-  readonly epoch: number;
-  readonly #database: Database.Database;
-  readonly #put: Database.Statement;
-  readonly #get: Database.Statement;
-  readonly #remove: Database.Statement;
+function begin(database: Database.Database, now: number): { home: string; epoch: number } {
+  database.prepare('INSERT INTO starts (at) VALUES (?)').run(now);
+  const { epoch } = database.prepare('SELECT max(epoch) AS epoch FROM starts').get() as { epoch: number };
+  const set = database.prepare('INSERT OR IGNORE INTO settings (name, value) VALUES (?, ?)');
+  set.run('home', newHome());
+  set.run('checked', '0');
+  const { value: home } = database.prepare(`SELECT value FROM settings WHERE name = 'home'`).get() as { value: string };
+  database
+    .prepare(
+      `INSERT OR REPLACE INTO ended (id, tenant, reason, at)
+       SELECT id, tenant, 'restart', ? FROM sandboxes WHERE state = 'running'`,
+    )
+    .run(now);
+  database.prepare(`DELETE FROM sandboxes WHERE state = 'running'`).run();
+  const failure = JSON.stringify({ message: 'The server was restarted during the build', step: undefined });
+  database
+    .prepare(
+      `UPDATE builds SET state = 'error', fields = json_set(fields, '$.failure', json(?), '$.finishedAt', ?)
+       WHERE state IN ('waiting', 'building')`,
+    )
+    .run(failure, now);
+  return { home, epoch };
+}
 
-  constructor(database: Database.Database, epoch: number) {
-    this.#database = database;
-    this.epoch = epoch;
-    this.#put = database.prepare(
-      `INSERT OR REPLACE INTO sandboxes (id, tenant, state, template_id, started_at, epoch, metadata, fields)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+function keptBy(database: Database.Database): ReturnType<Registry['kept']> {
+  const column = (sql: string): string[] => (database.prepare(sql).all() as { value: string }[]).map(({ value }) => value);
+  const paused = (mode: string): string[] =>
+    column(
+      `SELECT fields ->> '$.snapshot' AS value FROM sandboxes WHERE state = 'paused' AND fields ->> '$.pauseMode' = '${mode}'`,
     );
-    this.#get = database.prepare('SELECT * FROM sandboxes WHERE id = ?');
-    this.#remove = database.prepare('DELETE FROM sandboxes WHERE id = ?');
-  }
-
-  addSandbox(record: SandboxRecord): void {
-    const { id, tenant, state, templateId, startedAt, epoch, metadata, ...fields } = record;
-    this.#put.run(id, tenant, state, templateId, startedAt, epoch, JSON.stringify(metadata), JSON.stringify(fields));
-  }
-
-  sandbox(id: string): SandboxRecord | undefined {
-    const row = this.#get.get(id) as SandboxRow | undefined;
-    return row === undefined ? undefined : sandboxOf(row);
-  }
-
-  changeSandbox(id: string, change: Partial<SandboxRecord>): void {
-    const record = this.sandbox(id);
-    if (record !== undefined) this.addSandbox({ ...record, ...change });
-  }
-
-  removeSandbox(id: string): boolean {
-    return this.#remove.run(id).changes > 0;
-  }
-
-  sandboxes(query: SandboxQuery): SandboxRecord[] {
-    const { tenant, states, metadata, templateIds, startedAfter, order, limit, after } = query;
-    const where = ['tenant = ?', `state IN (${marks(states)})`];
-    const values: (string | number)[] = [tenant, ...states];
-    for (const [name, value] of Object.entries(metadata)) {
-      where.push('EXISTS (SELECT 1 FROM json_each(metadata) WHERE key = ? AND value = ?)');
-      values.push(name, value);
-    }
-    if (templateIds !== undefined) {
-      where.push(`template_id IN (${marks(templateIds)})`);
-      values.push(...templateIds);
-    }
-    if (startedAfter !== undefined) {
-      where.push('started_at >= ?');
-      values.push(startedAfter);
-    }
-    if (after !== undefined) {
-      where.push(`(started_at, id) ${order === 'asc' ? '>' : '<'} (?, ?)`);
-      values.push(after.at, after.id);
-    }
-    const sql = `SELECT * FROM sandboxes WHERE ${where.join(' AND ')} ORDER BY started_at ${order}, id ${order} LIMIT ?`;
-    return (this.#database.prepare(sql).all(...values, limit) as SandboxRow[]).map(sandboxOf);
-  }
-
-  running(tenant: string): number {
-    const sql = `SELECT count(*) AS count FROM sandboxes WHERE tenant = ? AND state = 'running'`;
-    return (this.#database.prepare(sql).get(tenant) as { count: number }).count;
-  }
-
-  addTemplate({ id, tenant, name, snapshot, sandboxId, createdAt }: TemplateRecord): void {
-    const sql = 'INSERT INTO templates (id, tenant, name, snapshot, sandbox_id, created_at) VALUES (?, ?, ?, ?, ?, ?)';
-    this.#database.prepare(sql).run(id, tenant, name ?? null, snapshot, sandboxId ?? null, createdAt);
-  }
-
-  template(tenant: string, reference: string): TemplateRecord | undefined {
-    const sql = 'SELECT * FROM templates WHERE tenant = ? AND (id = ? OR name = ?)';
-    const row = this.#database.prepare(sql).get(tenant, reference, reference) as TemplateRow | undefined;
-    return row === undefined ? undefined : templateOf(row);
-  }
-
-  removeTemplate(id: string): boolean {
-    return this.#database.prepare('DELETE FROM templates WHERE id = ?').run(id).changes > 0;
-  }
-
-  templates({ tenant, sandboxId, name, limit, after }: TemplateQuery): TemplateRecord[] {
-    const where = ['tenant = ?'];
-    const values: (string | number)[] = [tenant];
-    if (sandboxId !== undefined) {
-      where.push('sandbox_id = ?');
-      values.push(sandboxId);
-    }
-    if (name !== undefined) {
-      where.push('name = ?');
-      values.push(name);
-    }
-    if (after !== undefined) {
-      where.push('(created_at, id) < (?, ?)');
-      values.push(after.at, after.id);
-    }
-    const sql = `SELECT * FROM templates WHERE ${where.join(' AND ')} ORDER BY created_at DESC, id DESC LIMIT ?`;
-    return (this.#database.prepare(sql).all(...values, limit) as TemplateRow[]).map(templateOf);
-  }
-
-  close(): void {
-    this.#database.close();
-  }
+  const built = column(`SELECT fields ->> '$.snapshot' AS value FROM builds WHERE fields ->> '$.snapshot' IS NOT NULL`);
+  return {
+    // A tenant whose sandbox left nothing behind has an end.
+    tenants: column(
+      `SELECT tenant AS value FROM sandboxes UNION SELECT tenant FROM templates
+       UNION SELECT tenant FROM ended UNION SELECT tenant FROM steps`,
+    ),
+    snapshots: new Set([...paused('full'), ...built, ...column('SELECT snapshot AS value FROM steps')]),
+    blobs: new Set([...paused('filesystem'), ...column('SELECT digest AS value FROM uploads')]),
+  };
 }
 
-const marks = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
-
-function sandboxOf(row: SandboxRow): SandboxRecord {
-  const { id, tenant, state, template_id: templateId, started_at: startedAt, epoch, metadata, fields } = row;
-  return { ...JSON.parse(fields), id, tenant, state, templateId, startedAt, epoch, metadata: JSON.parse(metadata) };
-}
-
-function templateOf({ id, tenant, name, snapshot, sandbox_id, created_at }: TemplateRow): TemplateRecord {
-  return { id, tenant, name: name ?? undefined, snapshot, sandboxId: sandbox_id ?? undefined, createdAt: created_at };
+function durably<T>(database: Database.Database, change: () => T): T {
+  database.exec('PRAGMA synchronous = FULL');
+  try {
+    return database.transaction(change)() as T;
+  } finally {
+    database.exec('PRAGMA synchronous = NORMAL');
+  }
 }

@@ -2,12 +2,19 @@
 
 /** The codes of {@link SandboxFailure}. */
 export type FailureCode =
+  | 'invalid'
   | 'template-not-found'
+  | 'template-not-ready'
   | 'sandbox-not-found'
+  | 'not-here'
   | 'not-running'
   | 'not-quiet'
   | 'name-taken'
   | 'snapshot-not-found'
+  | 'volume-not-found'
+  | 'secret-not-found'
+  | 'quota'
+  | 'draining'
   | 'no-room';
 
 /** A call about a sandbox that failed for a reason that its caller can act on. */
@@ -20,3 +27,10 @@ export class SandboxFailure extends Error {
     this.code = code;
   }
 }
+
+/** Returns the failure for an id without a sandbox. */
+export const notFound = (id: string, reason?: string): SandboxFailure =>
+  new SandboxFailure('sandbox-not-found', `The sandbox ${id} was not found${reason === undefined ? '' : `: ${reason}`}`);
+
+/** Returns the failure for a call that needs a running sandbox. */
+export const notRunning = (id: string): SandboxFailure => new SandboxFailure('not-running', `The sandbox ${id} is not running`);

@@ -5,6 +5,8 @@ import type { Socket } from 'node:net';
 import type { NodeRuntime } from 'coldframe';
 import { Programs } from '../envd/programs.js';
 import type { SandboxRecord } from '../registry/records.js';
+import { Logs } from './logs.js';
+import { Samples } from './metrics.js';
 
 /** The longest delay of a timer of Node, in milliseconds. */
 const LONGEST_TIMER_MS = 2_147_483_647;
@@ -17,16 +19,23 @@ export class Sandbox {
   readonly runtime: NodeRuntime;
   /** The programs that clients started. */
   readonly programs: Programs;
+  readonly samples: Samples;
+  /** The newest lines of output. */
+  readonly logs: Logs;
   /** The metadata of files, by path. */
-  readonly fileMetadata = new Map<string, Record<string, string>>();
-  readonly #streams = new Set<Socket>();
+  readonly fileMetadata: Map<string, Record<string, string>>;
+  readonly #streams = new Map<Socket, number>();
+  #usedAt = Date.now();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ id, accessToken }: Pick<SandboxRecord, 'id' | 'accessToken'>, runtime: NodeRuntime) {
-    this.id = id;
-    this.accessToken = accessToken;
+  constructor(record: Pick<SandboxRecord, 'id' | 'accessToken' | 'fileMetadata'>, runtime: NodeRuntime) {
+    this.id = record.id;
+    this.accessToken = record.accessToken;
     this.runtime = runtime;
-    this.programs = new Programs(runtime);
+    this.logs = new Logs();
+    this.programs = new Programs(runtime, this.logs);
+    this.samples = new Samples(runtime);
+    this.fileMetadata = new Map(Object.entries(record.fileMetadata));
   }
 
   /** Calls `end` at the time `at`. Replaces an earlier deadline. */
@@ -45,10 +54,20 @@ export class Sandbox {
     clearTimeout(this.#timer);
   }
 
+  /** Milliseconds since the last request ended, or 0 while a request is open. */
+  get idleMs(): number {
+    return this.#streams.size > 0 ? 0 : Date.now() - this.#usedAt;
+  }
+
   /** Registers the connection of an open stream until the stream ends. */
   hold(socket: Socket): () => void {
-    this.#streams.add(socket);
-    return () => this.#streams.delete(socket);
+    this.#streams.set(socket, (this.#streams.get(socket) ?? 0) + 1);
+    return () => {
+      const left = (this.#streams.get(socket) ?? 1) - 1;
+      this.#usedAt = Date.now();
+      if (left === 0) this.#streams.delete(socket);
+      else this.#streams.set(socket, left);
+    };
   }
 
   /** Attaches to the programs of a clone of `source`, and copies the metadata of files. */
@@ -75,7 +94,7 @@ export class Sandbox {
 
   /** Destroys the connections of open streams. */
   endStreams(): void {
-    for (const socket of this.#streams) socket.destroy();
+    for (const socket of this.#streams.keys()) socket.destroy();
     this.#streams.clear();
   }
 

@@ -44,6 +44,13 @@ for (let n = 0; n < 30; n++)
 await new Promise(() => {});`,
   },
   {
+    name: 'the line discipline of terminals',
+    code: `
+const masters = Array.from({ length: 16 }, () => fs.openSync('/dev/ptmx', 'r+'));
+const keys = Buffer.from('x'.repeat(4000) + '\\t\\x7f\\x12'.repeat(300) + '\\x03'), drain = Buffer.alloc(65536);
+for (;;) for (const fd of masters) { quietly(() => fs.writeSync(fd, keys)); quietly(() => fs.readSync(fd, drain)); }`,
+  },
+  {
     name: 'environments of a megabyte',
     options: roomy,
     code: `const env = Object.fromEntries(Array.from({ length: 8000 }, (_, n) => ['A' + n, 'x'.repeat(100)]));

@@ -1,11 +1,12 @@
 // Generated from packages/sidecar/crates/protocol by `pnpm generate`. Do not edit.
 
-import { binary, details, fields, flag, list, listOf, natural, naturals, oneOf, text, textMap, texts, whole } from '../check.js';
+import { binary, binaryMap, details, fields, flag, list, listOf, natural, naturals, oneOf, text, textMap, texts, whole } from '../check.js';
 import type {
   ChangeList,
   Credit,
   DamagedSnapshot,
   Failure,
+  FileAttributeList,
   FileData,
   FileHandle,
   FileNames,
@@ -19,6 +20,7 @@ import type {
   LinkTarget,
   Listener,
   Listeners,
+  Lost,
   NetworkCreated,
   NetworkFlow,
   NetworkFlowList,
@@ -50,6 +52,7 @@ import type {
   RuntimeCopies,
   RuntimeCopy,
   RuntimeCreated,
+  RuntimePaused,
   RuntimeUsage,
   SecretsKey,
   SidecarHello,
@@ -162,16 +165,24 @@ export function fileHandle(value: unknown, at: string): FileHandle {
   return map as unknown as FileHandle;
 }
 
-const CHANGE_TYPE: ReadonlySet<unknown> = new Set(['rename', 'change']);
+const CHANGE_TYPE: ReadonlySet<unknown> = new Set(['rename', 'change', 'create', 'remove', 'write', 'chmod']);
 
 /** Checks a `ChangeList`. */
 export function changeList(value: unknown, at: string): ChangeList {
   const map = fields(value, at);
   texts(map, at, 'names');
   listOf(map, at, 'types', CHANGE_TYPE);
+  if (map['targets'] !== undefined) texts(map, at, 'targets');
   flag(map, at, 'overflow');
   flag(map, at, 'ended');
   return map as unknown as ChangeList;
+}
+
+/** Checks a `FileAttributeList`. */
+export function fileAttributeList(value: unknown, at: string): FileAttributeList {
+  const map = fields(value, at);
+  binaryMap(map, at, 'attributes');
+  return map as unknown as FileAttributeList;
 }
 
 /** Checks a `LinkTarget`. */
@@ -480,6 +491,7 @@ export function timings(value: unknown, at: string): Timings {
 export function outcome(value: unknown, at: string): Outcome {
   const map = fields(value, at);
   whole(map, at, 'exitCode');
+  if (map['signal'] !== undefined) natural(map, at, 'signal');
   binary(map, at, 'stdout');
   binary(map, at, 'stderr');
   if (map['value'] !== undefined) text(map, at, 'value');
@@ -495,7 +507,15 @@ export function started(value: unknown, at: string): Started {
   const map = fields(value, at);
   natural(map, at, 'pid');
   if (map['earlier'] !== undefined) natural(map, at, 'earlier');
+  if (map['listener'] !== undefined) flag(map, at, 'listener');
   return map as unknown as Started;
+}
+
+/** Checks a `Lost`. */
+export function lost(value: unknown, at: string): Lost {
+  const map = fields(value, at);
+  natural(map, at, 'bytes');
+  return map as unknown as Lost;
 }
 
 /** Checks a `ProcessTable`. */
@@ -606,6 +626,13 @@ export function runtimeCopies(value: unknown, at: string): RuntimeCopies {
   const map = fields(value, at);
   list(map, at, 'copies', runtimeCopy);
   return map as unknown as RuntimeCopies;
+}
+
+/** Checks a `RuntimePaused`. */
+export function runtimePaused(value: unknown, at: string): RuntimePaused {
+  const map = fields(value, at);
+  if (map['snapshot'] !== undefined) snapshotEntry(map['snapshot'], `${at}.snapshot`);
+  return map as unknown as RuntimePaused;
 }
 
 const STORED: ReadonlySet<unknown> = new Set(['memory', 'disk', 'both']);

@@ -94,6 +94,14 @@ export interface SidecarResources {
   bufferedBytes: number;
 }
 
+/** A user and a group. */
+export interface Owner {
+  /** The number of the user. 0 is `root`, and 1000 is `user`. */
+  uid: number;
+  /** The number of the group. */
+  gid: number;
+}
+
 /** `file.read`. */
 export interface FileRead {
   /** The runtime. */
@@ -118,6 +126,11 @@ export interface FileWrite {
   append?: boolean | undefined;
   /** The mode of a file that is created. */
   mode?: number | undefined;
+  /**
+   * The owner of the file and of directories that are created. Default: the user `user` for new
+   * files.
+   */
+  owner?: Owner | undefined;
 }
 
 /** `file.list`. */
@@ -149,6 +162,8 @@ export interface FileTree {
    * is removed with its content.
    */
   recursive?: boolean | undefined;
+  /** The owner of files that are created. Default: the user `user`. */
+  owner?: Owner | undefined;
 }
 
 /** `file.rename`. */
@@ -225,6 +240,13 @@ export interface FileOpen {
   for: Purpose;
   /** The mode of a file that is created. */
   mode?: number | undefined;
+  /**
+   * The owner of the file and of directories that are created. Default: the user `user` for new
+   * files.
+   */
+  owner?: Owner | undefined;
+  /** For `import`: whether each file has the owner in the archive. Default false. */
+  keepOwners?: boolean | undefined;
 }
 
 /** The reply to `file.open` and `file.watch`. */
@@ -279,6 +301,11 @@ export interface FileWatch {
   path: string;
   /** Whether all files and directories below a directory are also watched. */
   recursive?: boolean | undefined;
+  /**
+   * Whether the watch reports `create`, `write`, `remove`, `rename` and `chmod`. Default false:
+   * `rename` and `change`.
+   */
+  typed?: boolean | undefined;
 }
 
 /** `file.changes`. */
@@ -289,15 +316,25 @@ export interface FileChanges {
   handle: HandleId;
 }
 
-/** The kind of a change. */
-export type ChangeType = 'rename' | 'change';
+/** `file.drain`. */
+export interface FileDrain {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The watch. */
+  handle: HandleId;
+}
 
-/** The reply to `file.changes`: two lists of one length, oldest change first. */
+/** The kind of a change. */
+export type ChangeType = 'rename' | 'change' | 'create' | 'remove' | 'write' | 'chmod';
+
+/** The reply to `file.changes` and `file.drain`: lists of one length, oldest change first. */
 export interface ChangeList {
   /** Paths relative to the watched directory. The path of the watched file itself is empty. */
   names: string[];
   /** The kind of each change. */
   types: ChangeType[];
+  /** The new path of each moved file, or an empty text. Omitted if all texts are empty. */
+  targets?: string[] | undefined;
   /** Whether changes were dropped because the queue of the watch was full. */
   overflow: boolean;
   /** Whether the watch was closed. */
@@ -316,8 +353,36 @@ export interface FileSet {
   atimeUs?: number | undefined;
   /** The time of the last change of the content, in microseconds since 1970. */
   mtimeUs?: number | undefined;
+  /** The new owner. */
+  owner?: Owner | undefined;
   /** Whether a symbolic link is followed. Default true. */
   follow?: boolean | undefined;
+}
+
+/** `file.attribute.set`. */
+export interface FileAttributeSet {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The file. */
+  path: string;
+  /** The name, which begins with `user.`. */
+  name: string;
+  /** The value. Omitted: the attribute is removed. */
+  value?: Uint8Array | undefined;
+}
+
+/** `file.attributes`. */
+export interface FileAttributes {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The file. */
+  path: string;
+}
+
+/** The reply to `file.attributes`. */
+export interface FileAttributeList {
+  /** The value of each attribute, in the order of the names. */
+  attributes: Record<string, Uint8Array>;
 }
 
 /** `file.link`. */
@@ -330,6 +395,8 @@ export interface FileLink {
   target: string;
   /** Whether the link is a hard link. */
   hard?: boolean | undefined;
+  /** The owner of files that are created. Default: the user `user`. */
+  owner?: Owner | undefined;
 }
 
 /** `file.readlink`. */
@@ -1044,6 +1111,26 @@ export interface ProcessStart {
   stream?: Stream | undefined;
   /** Whether `started` is sent and the standard input stays open for `process.write`. */
   live?: boolean | undefined;
+  /** The user of the program. Default: the user `user`. */
+  user?: Owner | undefined;
+  /**
+   * Makes a terminal of this size, which is the program's standard input and output. `live` must be
+   * set. The output of the terminal is the output of descriptor 1, and is not captured.
+   */
+  terminal?: TerminalSize | undefined;
+  /**
+   * Whether the other processes of the program's session continue after the program's end. The
+   * reply then follows when no process has a descriptor of the program's output.
+   */
+  keepOrphans?: boolean | undefined;
+}
+
+/** The size of a terminal in characters. */
+export interface TerminalSize {
+  /** The number of characters in a line. */
+  columns: number;
+  /** The number of lines. */
+  rows: number;
 }
 
 /** Nanoseconds spent in each step of a start and in the run of the program. */
@@ -1065,6 +1152,8 @@ export interface Timings {
 export interface Outcome {
   /** The exit code. */
   exitCode: number;
+  /** Linux's number of the signal that ended the program. Omitted if the program exited. */
+  signal?: number | undefined;
   /** The captured output of descriptor 1. */
   stdout: Uint8Array;
   /** The captured output of descriptor 2. */
@@ -1090,6 +1179,14 @@ export interface Started {
    * output was captured before the attachment.
    */
   earlier?: number | undefined;
+  /** Whether the request of a `process.attach` is a listener. */
+  listener?: boolean | undefined;
+}
+
+/** `lost`. */
+export interface Lost {
+  /** The number of bytes that the listener does not receive. */
+  bytes: number;
 }
 
 /** `process.write`. */
@@ -1114,6 +1211,16 @@ export interface ProcessSignal {
   signal: number;
 }
 
+/** `process.resize`. */
+export interface ProcessResize {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** A process that was started with a terminal. */
+  pid: Pid;
+  /** The new size. */
+  size: TerminalSize;
+}
+
 /** `process.list`. */
 export interface ProcessList {
   /** The runtime. */
@@ -1136,11 +1243,11 @@ export interface ProcessTable {
 export interface ProcessAttach {
   /** The runtime. */
   runtime: RuntimeId;
-  /** A restored root program. */
+  /** A root program, live or ended. */
   pid: Pid;
   /**
-   * Descriptors whose output is sent while the program runs. Output that was captured before the
-   * snapshot is sent first.
+   * Descriptors whose output is sent while the program runs. For the first request for a restored
+   * program, output that was captured before the snapshot is sent first.
    */
   stream?: Stream | undefined;
 }
@@ -1153,6 +1260,15 @@ export interface RestoredProgram {
   runner?: RunnerId | undefined;
 }
 
+/** The language of a resident runner. */
+export type RunnerLanguage = 'javascript' | 'bash';
+
+/** The end of an evaluation. */
+export type Until = 'value' | 'idle';
+
+/** The language of a cell. */
+export type CellLanguage = 'javascript' | 'typescript';
+
 /** `runner.create`. */
 export interface RunnerCreate {
   /** The runtime. */
@@ -1163,6 +1279,10 @@ export interface RunnerCreate {
   cwd?: string | undefined;
   /** Limits that the runner has instead of the runtime's. */
   limits?: Readonly<Record<string, number>> | undefined;
+  /** The user of the runner. Default: the user `user`. */
+  user?: Owner | undefined;
+  /** The language of the snippets. Omitted for JavaScript. */
+  language?: RunnerLanguage | undefined;
 }
 
 /** The reply to `runner.create`. */
@@ -1191,10 +1311,14 @@ export interface RunnerEval {
   timeoutMs?: number | undefined;
   /** Descriptors whose output is sent while the evaluation runs. */
   stream?: Stream | undefined;
+  /** The end of the evaluation. Omitted for `idle`. */
+  until?: Until | undefined;
+  /** The language of a cell. Omitted for a module. */
+  cell?: CellLanguage | undefined;
 }
 
-/** `runner.dispose`. */
-export interface RunnerDispose {
+/** `runner.dispose` and `runner.interrupt`. */
+export interface RunnerOnly {
   /** The runner. */
   runner: RunnerId;
 }
@@ -1363,6 +1487,11 @@ export interface SnapshotTake {
   labels?: Readonly<Record<string, string>> | undefined;
   /** Whether the snapshot is written to disk before the reply. */
   disk?: boolean | undefined;
+  /**
+   * Whether the snapshot contains the programs. Default true. Without programs, the snapshot has
+   * only the files, and waits for no program.
+   */
+  memory?: boolean | undefined;
   /** The time in which the programs must quiesce. Default: 5 seconds. */
   timeoutMs?: number | undefined;
 }
@@ -1425,6 +1554,14 @@ export interface RuntimePause {
   timeoutMs?: number | undefined;
   /** Whether the store may delete the snapshot once the sidecar has exited. */
   temporary?: boolean | undefined;
+  /** Whether the runtime is frozen in memory if its programs do not quiesce in time. */
+  freeze?: boolean | undefined;
+}
+
+/** The reply to `runtime.pause`. */
+export interface RuntimePaused {
+  /** The snapshot on disk. Omitted if the runtime is frozen in memory. */
+  snapshot?: SnapshotEntry | undefined;
 }
 
 /** `runtime.resume`. */

@@ -3,6 +3,7 @@
 import { done } from '../check.js';
 import {
   changeList,
+  fileAttributeList,
   fileData,
   fileHandle,
   fileNames,
@@ -26,6 +27,7 @@ import {
   runnerCreated,
   runtimeCopies,
   runtimeCreated,
+  runtimePaused,
   runtimeUsage,
   secretsKey,
   sidecarResources,
@@ -38,9 +40,13 @@ import type {
   ChangeList,
   Credit,
   Empty,
+  FileAttributeList,
+  FileAttributeSet,
+  FileAttributes,
   FileChanges,
   FileClose,
   FileData,
+  FileDrain,
   FileHandle,
   FileLink,
   FileList,
@@ -92,6 +98,7 @@ import type {
   PermissionsWatch,
   ProcessAttach,
   ProcessList,
+  ProcessResize,
   ProcessSignal,
   ProcessStart,
   ProcessTable,
@@ -99,14 +106,15 @@ import type {
   RestoredPrograms,
   RunnerCreate,
   RunnerCreated,
-  RunnerDispose,
   RunnerEval,
+  RunnerOnly,
   RuntimeClone,
   RuntimeCopies,
   RuntimeCreate,
   RuntimeCreated,
   RuntimeDispose,
   RuntimePause,
+  RuntimePaused,
   RuntimeResources,
   RuntimeResume,
   RuntimeRollback,
@@ -169,7 +177,13 @@ export interface Requests {
   'file.watch': { body: FileWatch; reply: FileHandle };
   /** Waits for the next changes of a watch. */
   'file.changes': { body: FileChanges; reply: ChangeList };
-  /** Sets the mode and the times of a file. Omitted fields stay unchanged. */
+  /** Returns the changes of a watch until now that `file.changes` has not returned. */
+  'file.drain': { body: FileDrain; reply: ChangeList };
+  /** Sets or removes a user attribute of a file. */
+  'file.attribute.set': { body: FileAttributeSet; reply: void };
+  /** Returns the user attributes of a file. */
+  'file.attributes': { body: FileAttributes; reply: FileAttributeList };
+  /** Sets the mode, the times and the owner of a file. Omitted fields stay unchanged. */
   'file.set': { body: FileSet; reply: void };
   /** Creates a symbolic or a hard link. */
   'file.link': { body: FileLink; reply: void };
@@ -241,16 +255,25 @@ export interface Requests {
   'process.write': { body: ProcessWrite; reply: void };
   /** Sends a signal to a process. */
   'process.signal': { body: ProcessSignal; reply: void };
+  /** Sets the size of the terminal of a program that was started with a terminal. */
+  'process.resize': { body: ProcessResize; reply: void };
   /** Lists the processes of a runtime. */
   'process.list': { body: ProcessList; reply: ProcessTable };
-  /** Attaches to a restored program. The reply follows when the program has ended. */
+  /**
+   * Attaches to a root program. The reply follows when the program has ended. The first request for
+   * a restored program receives the earlier output too. Every other request is a listener: its
+   * output has a window of its own, `cancel` detaches the listener, and the reply has no output.
+   * The end of a program can be requested for 30 seconds.
+   */
   'process.attach': { body: ProcessAttach; reply: Outcome };
   /** Starts a resident runner. */
   'runner.create': { body: RunnerCreate; reply: RunnerCreated };
   /** Evaluates a snippet in a resident runner. */
   'runner.eval': { body: RunnerEval; reply: Outcome };
   /** Ends a resident runner. */
-  'runner.dispose': { body: RunnerDispose; reply: void };
+  'runner.dispose': { body: RunnerOnly; reply: void };
+  /** Ends the running evaluation of a resident runner, or the callback that the runner runs. */
+  'runner.interrupt': { body: RunnerOnly; reply: void };
   /** Makes a runtime, new or from a snapshot. */
   'runtime.create': { body: RuntimeCreate; reply: RuntimeCreated };
   /** Ends a runtime and every program in it. */
@@ -270,8 +293,8 @@ export interface Requests {
    * no clone is left.
    */
   'runtime.clone': { body: RuntimeClone; reply: RuntimeCopies };
-  /** Writes a runtime to disk and frees its memory. */
-  'runtime.pause': { body: RuntimePause; reply: SnapshotEntry };
+  /** Writes a runtime to disk and frees its memory, or freezes the runtime in memory. */
+  'runtime.pause': { body: RuntimePause; reply: RuntimePaused };
   /** Restores a paused runtime under its id. */
   'runtime.resume': { body: RuntimeResume; reply: RestoredPrograms };
   /** Lists the snapshots of a tenant. */
@@ -340,6 +363,9 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'file.push': { kind: 53, reply: done },
   'file.watch': { kind: 54, reply: fileHandle },
   'file.changes': { kind: 55, reply: changeList },
+  'file.drain': { kind: 59, reply: changeList },
+  'file.attribute.set': { kind: 120, reply: done },
+  'file.attributes': { kind: 121, reply: fileAttributeList },
   'file.set': { kind: 56, reply: done },
   'file.link': { kind: 57, reply: done },
   'file.readlink': { kind: 58, reply: linkTarget },
@@ -370,11 +396,13 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'process.start': { kind: 13, reply: outcome },
   'process.write': { kind: 25, reply: done },
   'process.signal': { kind: 26, reply: done },
+  'process.resize': { kind: 28, reply: done },
   'process.list': { kind: 27, reply: processTable },
   'process.attach': { kind: 80, reply: outcome },
   'runner.create': { kind: 14, reply: runnerCreated },
   'runner.eval': { kind: 15, reply: outcome },
   'runner.dispose': { kind: 16, reply: done },
+  'runner.interrupt': { kind: 48, reply: done },
   'runtime.create': { kind: 11, reply: runtimeCreated },
   'runtime.dispose': { kind: 12, reply: done },
   'runtime.resources': { kind: 65, reply: runtimeUsage },
@@ -383,7 +411,7 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'snapshot.take': { kind: 70, reply: snapshotEntry },
   'runtime.rollback': { kind: 71, reply: restoredPrograms },
   'runtime.clone': { kind: 72, reply: runtimeCopies },
-  'runtime.pause': { kind: 73, reply: snapshotEntry },
+  'runtime.pause': { kind: 73, reply: runtimePaused },
   'runtime.resume': { kind: 74, reply: restoredPrograms },
   'snapshot.list': { kind: 75, reply: snapshotEntries },
   'snapshot.get': { kind: 76, reply: snapshotEntry },
@@ -414,6 +442,7 @@ export const EVENTS = {
   error: 3,
   output: 4,
   started: 7,
+  lost: 8,
   'stream.data': 31,
   'stream.credit': 32,
   'stream.end': 33,

@@ -398,7 +398,7 @@ export const CLASS_CHECKS: readonly Case[] = [
       await expect(NodeRuntime.create({ ...ALLOWED, loopbackExemptPorts: [3000] })).rejects.toMatchObject({
         code: 'ERR_INVALID_OPTION',
         option: 'loopbackExemptPorts',
-        expected: 'an empty list: programs have no connections to the host machine or to other machines yet',
+        expected: 'an empty list: programs of this module have no connections to the host machine or to other machines',
       });
       await withRuntime({ loopbackExemptPorts: [] }, async (runtime) => expect((await runtime.exec('1')).exitCode).toBe(0));
     },

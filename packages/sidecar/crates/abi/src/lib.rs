@@ -11,12 +11,12 @@ mod numbers;
 pub mod system_calls;
 
 pub use blocks::{EventHeader, Field, FieldKind, InfoBlock, StateBlock};
-pub use numbers::{Clock, EventKind, ExitCode, ExitReason, FatalKind, GuestStatus, Mark, NumberRow, ProgramMode};
+pub use numbers::{Clock, EvalFlag, EventKind, ExitCode, ExitReason, FatalKind, GuestStatus, Mark, NumberRow, ProgramMode};
 pub use system_calls::{BlockingCall, SystemCall};
 
 /// The version of the ABI, in the guest's info block and in image headers. Every change of the ABI
 /// raises the version. The sidecar refuses a guest image of any other version.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// The largest number of bytes that one read, write or copy of a file transfers. If more bytes are
 /// wanted, the guest's library makes further calls, so that a stop does not wait for a long call.

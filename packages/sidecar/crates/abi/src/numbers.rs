@@ -52,15 +52,31 @@ numbers! {
         /// error number, the payload its bytes.
         Complete = 3,
         /// Evaluates a snippet in a resident runner. `id` is the evaluation and not 0. `result` is
-        /// 1 if the snippet may return a value, else 0. The payload is a number of texts as a u32,
-        /// the texts in the encoding of the start block, and the snippet's UTF-8 text. Without
-        /// texts, the evaluation has the program's environment and working directory. Otherwise the
-        /// first text is the working directory, or empty, and the other texts are variables.
+        /// the sum of the evaluation's flags. The payload is a number of texts as a u32, the texts
+        /// in the encoding of the start block, and the snippet's UTF-8 text. Without texts, the
+        /// evaluation has the program's environment and working directory. Otherwise the first text
+        /// is the working directory, or empty, and the other texts are variables.
         Eval = 4,
         /// The memory was restored from a snapshot. `id` is 0, the payload is the restore block.
         /// A restored VM receives this event first. The guest draws new entropy before any code of
         /// a program runs.
         Restore = 5,
+        /// The sidecar has ended an evaluation. `id` is the evaluation, and there is no payload.
+        /// The guest ends the work that belongs to the evaluation only.
+        Abandon = 6,
+    }
+
+    /// The flags of an evaluation: `result` of the EVAL event.
+    EvalFlag {
+        /// The snippet may return a value.
+        Returns = 1,
+        /// The evaluation ends when the snippet's module has been evaluated. Servers and timers of
+        /// the evaluation stay.
+        UntilValue = 2,
+        /// The snippet is a cell, which shares its declarations with later cells.
+        Cell = 4,
+        /// The cell is TypeScript.
+        TypeScript = 8,
     }
 
     /// The purpose of a process: `id` of the START event.
@@ -149,6 +165,6 @@ mod tests {
             assert_eq!(kind.map(|kind| (kind.number(), format!("{kind:?}"))), Some((row.number, row.name.to_owned())));
         }
         assert_eq!(EventKind::from_number(0), None);
-        assert_eq!(EventKind::from_number(6), None);
+        assert_eq!(EventKind::from_number(7), None);
     }
 }

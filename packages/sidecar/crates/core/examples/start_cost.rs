@@ -71,6 +71,9 @@ fn main() {
                 limits: vec![],
                 streams: Streams::default(),
                 live: false,
+                user: None,
+                terminal: None,
+                keeps_session: false,
             };
             let began = Instant::now();
             runtime.start(options, sink, dispatch).expect("start");

@@ -36,8 +36,8 @@ pub(crate) struct RuntimeBudget {
     cpu_ns: AtomicU64,
     has_warned: AtomicBool,
     /// The start of the wall-clock time, in nanoseconds of the monotonic clock. For a resumed
-    /// runtime, the start is earlier by the time before the pause.
-    began: u64,
+    /// runtime, the start is earlier by the time before the pause. A freeze moves the start.
+    began: AtomicU64,
     exceeded: OnceLock<Error>,
 }
 
@@ -59,15 +59,24 @@ impl RuntimeBudget {
             wall_ms: limits.runtime_wall_ms,
             cpu_ns: AtomicU64::new(before.cpu_ns),
             has_warned: AtomicBool::new(false),
-            began: sys::monotonic_ns().saturating_sub(before.wall_ns),
+            began: AtomicU64::new(sys::monotonic_ns().saturating_sub(before.wall_ns)),
             exceeded: OnceLock::new(),
         }
     }
 
     /// Returns the time that the runtime has used.
     pub(crate) fn used(&self) -> BudgetUse {
-        let wall_ns = sys::monotonic_ns().saturating_sub(self.began);
+        let wall_ns = sys::monotonic_ns().saturating_sub(self.began());
         BudgetUse { cpu_ns: self.cpu_ns.load(Ordering::Relaxed), wall_ns }
+    }
+
+    fn began(&self) -> u64 {
+        self.began.load(Ordering::Relaxed)
+    }
+
+    /// Removes `wall_ns` from the wall-clock time, because the runtime was frozen.
+    pub(crate) fn exempt_wall(&self, wall_ns: u64) {
+        self.began.fetch_add(wall_ns, Ordering::Relaxed);
     }
 
     /// Counts CPU time.
@@ -96,7 +105,7 @@ impl RuntimeBudget {
     /// Returns the times of the monotonic clock at which a warning about wall-clock time is due and
     /// at which the limit is exceeded. Returns `None` without a limit.
     pub(crate) fn wall_times(&self) -> Option<[u64; 2]> {
-        let end = |ms: u64| self.began.saturating_add(ms.saturating_mul(MS));
+        let end = |ms: u64| self.began().saturating_add(ms.saturating_mul(MS));
         (self.wall_ms > 0).then(|| [end(self.wall_ms - self.wall_ms / 5), end(self.wall_ms)])
     }
 
@@ -146,7 +155,7 @@ mod tests {
         assert_eq!(budget.uses()[0].used, 9);
         assert!(budget.uses()[1].used >= 40);
         let [near, end] = budget.wall_times().expect("a limit");
-        assert_eq!((end - near, near), (10 * MS, budget.began + 40 * MS));
+        assert_eq!((end - near, near), (10 * MS, budget.began() + 40 * MS));
         assert!(matches!(budget.spend(2 * MS), Effect::Exceeded(_)));
     }
 

@@ -2,6 +2,7 @@
 
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_kernel::Owner;
 use coldframe_kernel::processes::DEFAULT_PATH;
 
 pub(crate) fn failed(errno: Errno, call: &'static str, path: &str) -> Error {
@@ -58,6 +59,26 @@ pub(crate) fn login_env(given: Vec<(String, String)>) -> Vec<(String, String)> {
     let mut env: Vec<_> = missing.map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     env.extend(given);
     env
+}
+
+/// The variables of a login of `root` that differ from [`LOGIN_ENV`].
+const ROOT_ENV: [(&str, &str); 3] = [("HOME", "/root"), ("LOGNAME", "root"), ("USER", "root")];
+
+/// Returns the variables that a program of `user` has instead of the runtime's.
+pub(crate) fn user_env(user: Option<Owner>) -> Vec<(String, String)> {
+    let variables = match user {
+        Some(Owner { uid: 0, .. }) => &ROOT_ENV[..],
+        _ => &[],
+    };
+    variables.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+}
+
+/// Fails if no process and no file can have the owner.
+pub(crate) fn check_owner(what: &str, owner: Owner) -> Result<(), Error> {
+    if owner.uid != u32::MAX && owner.gid != u32::MAX {
+        return Ok(());
+    }
+    Err(invalid(what, format!("numbers up to {}", u32::MAX - 1), u32::MAX.to_string()))
 }
 
 /// Adds the variables of `over` to `env`. A variable of `env` with an equal name is replaced.

@@ -157,6 +157,9 @@ fn runner() -> ProcessOptions {
         limits: vec![],
         streams: Streams::default(),
         live: false,
+        user: None,
+        terminal: None,
+        keeps_session: false,
     }
 }
 

@@ -48,15 +48,17 @@ pub use coldframe_kernel::usage::reports::{LimitUse, LimitWarning, RuntimeResour
 pub use coldframe_kernel::{
     AddressPool, BindingOptions, ChangeKind, Changes, ControlScope, Decision, Decisions, DirectoryEntry, Embedder, FileChange,
     FileStat, FileSystemOptions, FileType, HostAnswer, HostCall, HostFailure, Limits, ListenerEntry, MemberEvent,
-    MemberEventKind, MemberInfo, MountOptions, NetworkEvent, NetworkRule, OpenOptions, PermissionListener, PermissionPolicy,
-    PermissionRule, PrivateNetwork, STREAM_WINDOW, Scope, ScopePolicy, TakenEvents, Target, Verdict, WireInfo, without_guests,
+    MemberEventKind, MemberInfo, MountOptions, NetworkEvent, NetworkRule, OpenOptions, Owner, PermissionListener,
+    PermissionPolicy, PermissionRule, PrivateNetwork, STREAM_WINDOW, Scope, ScopePolicy, TakenEvents, Target, Verdict,
+    WindowSize, WireInfo, without_guests,
 };
 pub use coldframe_memory::{FORMAT_VERSION, HEADER_LEN, Header};
 pub use coldframe_vm::{CPU_FEATURES, engine_config};
 pub use containment::contained;
 pub use core::Core;
 pub use options::{
-    CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, EDGE_PROGRAM, EvaluationSettings, Mode, ProcessOptions, RuntimeOptions, Streams,
+    CellLanguage, CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, EDGE_PROGRAM, EvaluationSettings, Mode, ProcessOptions,
+    RuntimeOptions, Streams,
 };
 pub use outcome::{Outcome, ProcessEntry, Resources, Sink, Timings};
 pub use outside::{Done, OutsideEvents, QueueListener, SecretsKey, TimedEvent, now_us, rule_text};

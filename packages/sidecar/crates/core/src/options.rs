@@ -1,9 +1,10 @@
 //! The embedder's options of the core, of a runtime and of a process. The functions that receive
 //! options also check the options. Next: `outcome.rs`.
 
+use coldframe_abi::EvalFlag;
 use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_kernel::usage::WarningListener;
-use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, PermissionPolicy};
+use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, Owner, PermissionPolicy, WindowSize};
 use coldframe_vm::abi::Place;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -90,11 +91,25 @@ pub struct Streams {
     pub stderr: bool,
 }
 
+/// The languages of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CellLanguage {
+    /// JavaScript.
+    JavaScript,
+    /// TypeScript, whose types the guest removes.
+    TypeScript,
+}
+
 /// The settings of one evaluation in a resident process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvaluationSettings {
     /// Whether the snippet may return a value.
     pub returns: bool,
+    /// Whether the evaluation ends when the snippet's module has been evaluated. Otherwise the
+    /// evaluation also waits for the work that the snippet started.
+    pub until_value: bool,
+    /// The language of a cell, whose declarations later cells can use. `None` means a module.
+    pub cell: Option<CellLanguage>,
     /// Variables that extend or replace the environment of the process during the evaluation.
     pub env: Vec<(String, String)>,
     /// The working directory during the evaluation: an absolute guest path. `None` means the
@@ -103,6 +118,17 @@ pub struct EvaluationSettings {
 }
 
 impl EvaluationSettings {
+    /// Returns the sum of the flags for the guest.
+    pub(crate) fn flags(&self) -> u32 {
+        let flags = [
+            (self.returns, EvalFlag::Returns),
+            (self.until_value, EvalFlag::UntilValue),
+            (self.cell.is_some(), EvalFlag::Cell),
+            (self.cell == Some(CellLanguage::TypeScript), EvalFlag::TypeScript),
+        ];
+        flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.number()).sum()
+    }
+
     /// Returns `env` and `cwd` for the guest, or nothing if the evaluation has the environment and
     /// the working directory of the process.
     pub(crate) fn place(&self) -> Vec<u8> {
@@ -124,7 +150,7 @@ pub struct ProcessOptions {
     /// The purpose of the process.
     pub mode: Mode,
     /// The program's source (an ES module), its guest path or a command, as `mode` states. Empty
-    /// for a resident runner.
+    /// for a resident runner of JavaScript. A resident shell has its name, such as `bash`.
     pub code: String,
     /// Arguments after `node` and the program's name, or after the command.
     pub args: Vec<String>,
@@ -146,6 +172,14 @@ pub struct ProcessOptions {
     /// Whether the standard input is a pipe that stays open for further writes
     /// ([`crate::Processes::write`]).
     pub live: bool,
+    /// The user of the process. `None` means the user `user`. A user of the login table also
+    /// changes `HOME`, `LOGNAME` and `USER`, unless `env` has them.
+    pub user: Option<Owner>,
+    /// The size of the terminal that the descriptors 0, 1 and 2 are. `None` means no terminal.
+    pub terminal: Option<WindowSize>,
+    /// Whether the other processes of the session continue after the end of the process. The
+    /// outcome then follows when no descriptor refers to the output of the process.
+    pub keeps_session: bool,
 }
 
 /// The thread of a process's first steps.

@@ -9,6 +9,9 @@ use coldframe_ids::{EvaluationId, Pid};
 pub struct Outcome {
     /// The program's exit code, from 0 to 255. 124, 134 or 137 if `failure` is set.
     pub exit_code: i32,
+    /// The number of the signal that ended the program. `None` if the program exited. A program
+    /// that the sandbox ended has SIGKILL, or SIGABRT for memory.
+    pub signal: Option<u8>,
     /// Captured output of descriptor 1.
     pub stdout: Vec<u8>,
     /// Captured output of descriptor 2.
@@ -30,6 +33,7 @@ impl Outcome {
     pub fn never_ran(failure: Error) -> Self {
         Self {
             exit_code: failure.exit_code(),
+            signal: None,
             stdout: Vec::new(),
             stderr: Vec::new(),
             stdout_truncated: false,

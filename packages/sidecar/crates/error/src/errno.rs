@@ -40,7 +40,7 @@ numbers! {
     EAGAIN = 11, ENOMEM = 12, EACCES = 13, EFAULT = 14, EBUSY = 16, EEXIST = 17, EXDEV = 18, ENODEV = 19, ENOTDIR = 20,
     EISDIR = 21, EINVAL = 22, ENFILE = 23, EMFILE = 24, ENOTTY = 25, EFBIG = 27, ENOSPC = 28, ESPIPE = 29, EROFS = 30,
     EMLINK = 31, EPIPE = 32, ERANGE = 34, EDEADLK = 35, ENAMETOOLONG = 36, ENOSYS = 38, ENOTEMPTY = 39, ELOOP = 40,
-    EPROTO = 71, EOVERFLOW = 75, EILSEQ = 84, ENOTSOCK = 88, EDESTADDRREQ = 89, EMSGSIZE = 90, EPROTOTYPE = 91,
+    ENODATA = 61, EPROTO = 71, EOVERFLOW = 75, EILSEQ = 84, ENOTSOCK = 88, EDESTADDRREQ = 89, EMSGSIZE = 90, EPROTOTYPE = 91,
     ENOPROTOOPT = 92, EPROTONOSUPPORT = 93, EOPNOTSUPP = 95, EAFNOSUPPORT = 97, EADDRINUSE = 98, EADDRNOTAVAIL = 99,
     ENETDOWN = 100, ENETUNREACH = 101, ECONNABORTED = 103, ECONNRESET = 104, ENOBUFS = 105, EISCONN = 106,
     ENOTCONN = 107, ETOOMANYREFS = 109, ETIMEDOUT = 110, ECONNREFUSED = 111, EHOSTUNREACH = 113, EALREADY = 114,
@@ -100,6 +100,9 @@ impl Errno {
             Self::ECONNREFUSED => "connection refused",
             Self::ECONNRESET => "connection reset by peer",
             Self::ELOOP => "too many symbolic links encountered",
+            Self::ENODATA => "no data available",
+            Self::ERANGE => "result too large",
+            Self::EOPNOTSUPP => "operation not supported on socket",
             _ => "input/output error",
         }
     }

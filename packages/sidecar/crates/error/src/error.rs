@@ -95,6 +95,8 @@ pub enum Error {
     },
     /// the program was ended by its caller
     Canceled,
+    /// the evaluation was interrupted
+    Interrupted,
     /// a signal ended the program: {signal}
     Signal {
         /// The signal's number. The embedder receives an exit code instead of this error.
@@ -254,6 +256,7 @@ impl Error {
             Self::MemoryLimit { .. } => "ERR_MEMORY_LIMIT",
             Self::ResultLimit { .. } => "ERR_RESULT_LIMIT",
             Self::Canceled => "ERR_CANCELED",
+            Self::Interrupted => "ERR_INTERRUPTED",
             Self::Signal { .. } => "ERR_SIGNAL",
             Self::RunnerExited { .. } => "ERR_RUNNER_EXITED",
             Self::EngineFault { .. } => "ERR_ENGINE_FAULT",
@@ -285,7 +288,12 @@ impl Error {
                 ("expected", Fact::Text(expected.clone())),
                 ("received", Fact::Text(received.clone())),
             ],
-            Self::RuntimeDisposed | Self::RuntimePaused | Self::Canceled | Self::NotQuiet | Self::RolledBack => vec![],
+            Self::RuntimeDisposed
+            | Self::RuntimePaused
+            | Self::Canceled
+            | Self::Interrupted
+            | Self::NotQuiet
+            | Self::RolledBack => vec![],
             Self::Busy { pid, command, timeout_ms } => vec![
                 ("pid", Fact::Number(i64::from(pid.get()))),
                 ("command", Fact::Text(command.clone())),
@@ -356,6 +364,7 @@ impl Error {
             Self::RuntimeTimeout { .. } | Self::RuntimeCpuLimit { .. } => 124,
             Self::MemoryLimit { .. } => 134,
             Self::Signal { signal } => 128 + i32::from(*signal),
+            Self::Interrupted => 130,
             _ => 137,
         }
     }

@@ -63,6 +63,14 @@ pub trait Caller: Send + Sync {
     /// reader has read enough bytes.
     fn has_output_room(&self, waker: &Waker) -> bool;
 
+    /// Writes the output of the program's terminal to the standard output, which is not captured.
+    /// Returns the number of accepted bytes. If the number is 0, `waker` is
+    /// called when the reader has read enough bytes or when a reader arrives.
+    fn write_terminal(&self, bytes: &[u8], waker: &Waker) -> usize;
+
+    /// Runs the program again, which a signal has continued.
+    fn resume(&self);
+
     /// Sends the buffered output of the program and of its root program to the readers.
     fn flush_output(&self);
 
@@ -81,6 +89,12 @@ pub trait Caller: Send + Sync {
     /// Calls `waker` when the host machine's monotonic clock reaches `at_ns`. Dropping the guard
     /// cancels the call.
     fn wake_at(&self, at_ns: u64, waker: Waker) -> AlarmGuard<'_>;
+
+    /// Returns the time in which the program's runtime was frozen, in nanoseconds. This time does
+    /// not count for the program's clocks and waits.
+    fn frozen_ns(&self) -> u64 {
+        0
+    }
 
     /// Returns the CPU time that the program has used, in nanoseconds.
     fn cpu_ns(&self) -> u64;

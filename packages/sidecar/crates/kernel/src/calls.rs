@@ -23,6 +23,7 @@ pub fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_
         SystemCall::Process(call) => processes::call(program, call, arguments),
         SystemCall::Clock(call) => clock::call(call, arguments),
         SystemCall::Binding(call) => bindings::call(&**program, call, arguments),
+        SystemCall::Terminal(call) => net::terminal_call(program, call, arguments),
     };
     if answer == Err(Errno::EACCES) {
         program.process().view().end_denied_call();
@@ -66,7 +67,7 @@ mod tests {
     #[test]
     fn a_number_without_a_call_is_enosys() {
         let program = program();
-        for number in [0, 0xff, 0x125, 0x20a, 0x313, 0x409, 0x5ff, 0x700, 0x1_0100, u32::MAX] {
+        for number in [0, 0xff, 0x125, 0x20a, 0x313, 0x409, 0x5ff, 0x70b, 0x1_0100, u32::MAX] {
             let mut memory = [0; 16];
             assert_eq!(call(&program, number, &mut Arguments::new([0; 8], &mut memory)), Err(Errno::ENOSYS), "{number:#x}");
         }

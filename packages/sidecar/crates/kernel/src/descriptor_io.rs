@@ -9,13 +9,16 @@ use super::{Answer, Process, fs, net};
 use crate::caller::{Blocked, Caller};
 use crate::ids::{Fd, SocketId};
 use coldframe_error::Errno;
+use coldframe_sys as sys;
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 /// The numbers of the descriptor kinds that Node's `guessHandleType` uses. `INVALID` means that the
 /// descriptor is not open.
 const TCP: i64 = 0;
+const TTY: i64 = 1;
 const UDP: i64 = 2;
 const FILE: i64 = 3;
 const PIPE: i64 = 4;
@@ -74,7 +77,10 @@ impl Process {
     pub(super) fn release(&self, held: HeldObject, abort: bool) {
         match held {
             HeldObject::Node(ino) => self.kernel.files.lock().release(ino),
-            HeldObject::Socket(id) => self.drop_all(self.kernel.sockets.close(id, abort)),
+            HeldObject::Socket(id) => {
+                self.drop_all(self.kernel.sockets.close(id, abort));
+                self.sweep_terminals();
+            }
         }
     }
 
@@ -111,6 +117,7 @@ impl Process {
 
     /// Releases the ended process's descriptors, watches, host calls and operations.
     pub fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
         let open = self.files.descriptors.lock().take_all();
         for description in &open {
             if let Target::Socket(id) = description.target {
@@ -121,6 +128,8 @@ impl Process {
         if let Some(feed) = self.feed.lock().take() {
             self.drop_all(self.kernel.sockets.close_feed(feed));
         }
+        self.kernel.sockets.end_session(self.pid);
+        self.sweep_terminals();
         self.kernel.sockets.forget_process(self.pid);
         self.kernel.host_calls.abandon_all(self.pid);
         let mut tree = self.kernel.files.lock();
@@ -155,6 +164,7 @@ impl Process {
             net::SocketKind::Tcp => TCP,
             net::SocketKind::Udp => UDP,
             net::SocketKind::Pipe => PIPE,
+            net::SocketKind::Terminal => TTY,
         })
     }
 
@@ -191,15 +201,21 @@ pub async fn wait_ready(program: &Arc<dyn Caller>, fd: Fd, mask: u32) -> Answer 
     match description.target {
         Target::Stream { owner, .. } if mask & net::OUT != 0 => {
             drop(description);
-            let owner = if owner == program.pid() { Some(program.clone()) } else { process.kernel.processes.program(owner) };
+            let owner = if owner == program.pid() { Some(program.clone()) } else { process.kernel.processes.stream_owner(owner) };
             match owner {
                 Some(owner) => wait_for_output_room(&**program, &*owner).await,
                 None => Ok(0),
             }
         }
-        Target::Socket(_) => {
+        Target::Socket(id) => {
             drop(description);
-            wait_for(program, &[WatchTarget::Descriptor(fd, mask)], None).await
+            let limit = if mask & net::IN != 0 { process.kernel.sockets.read_time_limit(id) } else { None };
+            let deadline = limit.map(|limit| sys::monotonic_ns().saturating_add(limit));
+            let waited = wait_for(program, &[WatchTarget::Descriptor(fd, mask)], deadline).await;
+            if waited == Ok(1) {
+                process.kernel.sockets.end_read_time(id);
+            }
+            waited.map(|_| 0)
         }
         _ => Ok(0),
     }

@@ -7,8 +7,10 @@
 //! socket releases the file or socket. When a process ends, the kernel closes the process's
 //! descriptors. Next: `fs/io.rs`.
 
+mod open_output;
 mod snapshot;
 
+pub(crate) use open_output::OpenOutput;
 pub(crate) use snapshot::{DescriptionCollector, DescriptionsSnapshot, RestoredDescriptions};
 
 use super::fs::{Device, HostFile, Ino, Listing, Location};
@@ -33,6 +35,8 @@ pub(crate) enum Target {
     Stream {
         owner: Pid,
         fd: u8,
+        /// Keeps the output of `owner` open, if the end of `owner` waits for its output.
+        open: Option<Arc<OpenOutput>>,
     },
     Socket(SocketId),
     File(Ino),
@@ -107,8 +111,17 @@ impl Descriptors {
     /// Makes a table whose descriptors 0, 1 and 2 are the embedder's standard streams.
     pub(crate) fn new(owner: Pid, limit: usize) -> Self {
         let streams = [(0, READ_ONLY), (1, WRITE_ONLY), (2, WRITE_ONLY)];
-        let slots = streams.map(|(fd, flags)| Some(Arc::new(Description::new(Target::Stream { owner, fd }, flags))));
+        let slots = streams.map(|(fd, flags)| Some(Arc::new(Description::new(Target::Stream { owner, fd, open: None }, flags))));
         Self::inherited(slots.into(), limit)
+    }
+
+    /// Replaces the descriptors 1 and 2 of a new process by streams that keep the output of `owner`
+    /// open.
+    pub(crate) fn track_output(&mut self, owner: Pid, open: &Arc<OpenOutput>) {
+        for (slot, fd) in self.slots.iter_mut().skip(1).zip([1, 2]) {
+            let target = Target::Stream { owner, fd, open: Some(open.clone()) };
+            *slot = Some(Arc::new(Description::new(target, WRITE_ONLY)));
+        }
     }
 
     /// Makes a table with the descriptions that a parent passes to its child.

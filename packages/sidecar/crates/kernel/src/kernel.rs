@@ -41,7 +41,8 @@ impl Kernel {
         let usage = Usage::new(limits);
         let space = Space { bytes: limits.filesystem_bytes, inodes: limits.inodes };
         let processes = Arc::new(Processes::new(usage.clone()));
-        let (files, sockets) = (fs::base(space, processes.clone(), usage.clone()), net::Sockets::new(usage.clone()));
+        let (files, sockets) =
+            (fs::base(space, processes.clone(), usage.clone()), net::Sockets::new(usage.clone(), processes.clone()));
         Self {
             files: FilesLock::new(files),
             sockets,
@@ -90,6 +91,6 @@ impl Kernel {
     /// Calls `run` with the program `pid`, which may be `caller`. Returns `None` if the program has
     /// ended.
     pub(crate) fn with_program<R>(&self, caller: &dyn Caller, pid: Pid, run: impl FnOnce(&dyn Caller) -> R) -> Option<R> {
-        if caller.pid() == pid { Some(run(caller)) } else { self.processes.program(pid).map(|program| run(&*program)) }
+        if caller.pid() == pid { Some(run(caller)) } else { self.processes.stream_owner(pid).map(|program| run(&*program)) }
     }
 }

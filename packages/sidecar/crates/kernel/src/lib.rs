@@ -9,6 +9,7 @@
 
 mod arguments;
 mod bindings;
+mod boot_id;
 mod caller;
 mod caller_scope;
 mod calls;
@@ -37,6 +38,7 @@ pub mod processes;
 mod resources;
 pub mod snapshot;
 mod steps;
+mod terminal;
 #[cfg(any(test, feature = "fuzzing"))]
 mod testing;
 pub mod text;
@@ -51,7 +53,7 @@ pub use embedder::{BindingOptions, Embedder, HostAnswer, HostCall, HostFailure, 
 pub use event_queue::{EventQueue, QueueListener, TakenEvents, TimedEvent, now_us};
 pub use fs::options::{FileSystemOptions, MountOptions, OpenOptions};
 pub use fs::reports::{ChangeKind, Changes, DirectoryEntry, FileChange, FileStat, FileType};
-pub use fs::{Archive, EmbedderFile, EmbedderFiles, EmbedderWatch, Exchange, FileSystemRequest, Waiter};
+pub use fs::{Archive, EmbedderFile, EmbedderFiles, EmbedderWatch, Exchange, FileSystemRequest, Owner, Waiter};
 pub use ids::{Fd, OperationId};
 pub use kernel::Kernel;
 pub use limits::Limits;
@@ -72,3 +74,4 @@ pub use permissions::{Audit, Permissions};
 pub use process::Process;
 pub use processes::Status;
 pub use resources::{ProgramUse, gather};
+pub use terminal::WindowSize;

@@ -71,6 +71,8 @@ limits! {
     pipes "pipes" = 768, hardened 96, 0 to 196_608;
     /// Bytes that may wait in each direction of a pipe.
     pipe_bytes "pipeBytes" = 64 << 10, hardened 64 << 10, 4_096 to 16 << 20;
+    /// Terminals that a runtime may have.
+    terminals "terminals" = 64, hardened 8, 0 to 4_096;
     /// Sockets that a runtime may have.
     sockets "sockets" = 256, hardened 64, 0 to 65_536;
     /// Bytes that may wait in each direction of a connection, or at a datagram socket.

@@ -87,6 +87,7 @@ pub fn gather(kernel: &Kernel, programs: &[ProgramUse<'_>], buffered: u64) -> Ru
     let Usage { limits, peaks, .. } = &*kernel.usage;
     let own = Processes::of(programs);
     let ([sockets, pipes], in_sockets) = kernel.sockets.used_and_highest();
+    let terminals = kernel.sockets.terminals_used_and_highest();
     let processes = kernel.processes.used_and_highest();
     let (bytes, inodes, watches) = {
         let files = kernel.files.lock();
@@ -103,6 +104,7 @@ pub fn gather(kernel: &Kernel, programs: &[ProgramUse<'_>], buffered: u64) -> Ru
         ("processes", processes),
         ("descriptors", one(&own.descriptors, &peaks.descriptors)),
         ("pipes", pipes),
+        ("terminals", terminals),
         ("sockets", sockets),
         ("filesystemBytes", bytes),
         ("inodes", inodes),

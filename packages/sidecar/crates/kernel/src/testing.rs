@@ -34,6 +34,8 @@ pub(crate) struct FakeCaller {
     is_ending: AtomicBool,
     health: Health,
     input: Mutex<Vec<u8>>,
+    /// The output of the program's terminal.
+    pub(crate) terminal_output: Mutex<Vec<u8>>,
 }
 
 impl FakeCaller {
@@ -41,8 +43,13 @@ impl FakeCaller {
     /// program's standard input.
     pub(crate) fn start(process: Process, input: &[u8]) -> Arc<dyn Caller> {
         let kernel = process.kernel.clone();
-        let caller =
-            Self { process, is_ending: AtomicBool::new(false), health: Health::default(), input: Mutex::new(input.to_vec()) };
+        let caller = Self {
+            process,
+            is_ending: AtomicBool::new(false),
+            health: Health::default(),
+            input: Mutex::new(input.to_vec()),
+            terminal_output: Mutex::default(),
+        };
         let caller: Arc<dyn Caller> = Arc::new(caller);
         kernel.processes.register(&caller);
         caller
@@ -104,6 +111,13 @@ impl Caller for FakeCaller {
     fn has_output_room(&self, _waker: &Waker) -> bool {
         true
     }
+
+    fn write_terminal(&self, bytes: &[u8], _waker: &Waker) -> usize {
+        self.terminal_output.lock().extend_from_slice(bytes);
+        bytes.len()
+    }
+
+    fn resume(&self) {}
 
     fn flush_output(&self) {}
 

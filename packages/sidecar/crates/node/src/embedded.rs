@@ -251,6 +251,9 @@ impl Embedded {
             limits: None,
             stream: None,
             live: None,
+            user: None,
+            terminal: None,
+            keep_orphans: None,
         };
         self.run_program(env, id, ProcessRequest::ProcessStart(start))
     }
@@ -260,7 +263,7 @@ impl Embedded {
         let id = arguments.id(0, "id")?;
         let code: String = arguments.required(2, "code", "a string")?;
         let (runner, timeout_ms) = (arguments.id(1, "runner")?, arguments.optional_whole(3, "timeoutMs")?);
-        let eval = RunnerEval { runner, code: &code, returns: None, env: None, cwd: None, timeout_ms, stream: None };
+        let eval = RunnerEval { timeout_ms, ..RunnerEval::new(runner, &code) };
         self.run_program(env, id, RunnerRequest::RunnerEval(eval))
     }
 

@@ -11,9 +11,9 @@ use napi::bindgen_prelude::{BufferSlice, FnArgs, FromNapiValue, Function, Object
 use napi::{Env, JsValue, Status, ValueType, sys};
 
 /// The arguments of `makeOutcome`: `exitCode, stdout, stderr, value, failure, truncated,
-/// memoryMapNs, instantiateNs, guestStartNs, guestRunNs`. `truncated` is 1 for stdout, 2 for
-/// stderr, and 3 for both streams.
-pub type OutcomeArguments = FnArgs<(i32, Raw, Raw, Option<String>, Option<Raw>, u32, f64, f64, f64, f64)>;
+/// memoryMapNs, instantiateNs, guestStartNs, guestRunNs, signal`. `truncated` is 1 for stdout, 2
+/// for stderr, and 3 for both streams. `signal` is 0 for a program that exited.
+pub type OutcomeArguments = FnArgs<(i32, Raw, Raw, Option<String>, Option<Raw>, u32, f64, f64, f64, f64, u32)>;
 
 /// Binary data of at least this size becomes a `Buffer` without a copy. The `Buffer` then owns the
 /// memory.
@@ -81,7 +81,8 @@ pub fn outcome(env: &Env, make: &Function<'_, OutcomeArguments, Raw>, outcome: O
     let (stdout, stderr) = (text_or_bytes(env, outcome.stdout)?, text_or_bytes(env, outcome.stderr)?);
     let times = [memory_map_ns, instantiate_ns, guest_start_ns, guest_run_ns].map(|ns| ns as f64);
     let [map, instantiate, start, run] = times;
-    make.call((outcome.exit_code, stdout, stderr, outcome.value, failure, truncated, map, instantiate, start, run).into())
+    let signal = u32::from(outcome.signal.unwrap_or(0));
+    make.call((outcome.exit_code, stdout, stderr, outcome.value, failure, truncated, map, instantiate, start, run, signal).into())
 }
 
 /// Makes the value of a failure: `{ code, message, details }`.

@@ -13,6 +13,7 @@ mod invalid;
 mod maps;
 pub mod messages;
 pub mod reader;
+mod shorthand;
 
 pub use frames::{Decoder, Frame, FrameError, MAX_FRAME_BYTES, encode};
 pub use invalid::Invalid;

@@ -60,6 +60,9 @@ proptest! {
             limits: limits.as_ref().map(|all| Numbers(all.iter().map(|(k, v)| (k.as_str(), *v)).collect())),
             stream: stream.map(|(stdout, stderr)| Stream { stdout, stderr }),
             live: None,
+            user: None,
+            terminal: None,
+            keep_orphans: None,
         };
         let bytes = encode(Kind::ProcessStart, id, &message, 0).unwrap();
         let frame = Frame::parse(&bytes[4..]).unwrap();
@@ -74,6 +77,7 @@ proptest! {
         facts in vec((any::<String>(), fact()), 0..20),
         times in any::<[u64; 4]>(),
         (stdout_truncated, stderr_truncated) in any::<(bool, bool)>(),
+        signal in any::<Option<u8>>(),
     ) {
         let facts = Details(facts.into_iter().map(|(name, fact)| (Cow::Owned(name), fact)).collect());
         let failure = failure.as_ref().map(|(c, m)| Failure { code: c.into(), message: m.into(), details: facts });
@@ -81,7 +85,7 @@ proptest! {
         let timings = Timings { memory_map_ns, instantiate_ns, guest_start_ns, guest_run_ns };
         let value = value.as_deref();
         let (stdout, stderr) = (stdout.as_slice(), stderr.as_slice());
-        let message = Outcome { exit_code, stdout, stderr, value, failure, stdout_truncated, stderr_truncated, timings };
+        let message = Outcome { exit_code, signal, stdout, stderr, value, failure, stdout_truncated, stderr_truncated, timings };
         let bytes = encode(Kind::Reply, 1, &message, 0).unwrap();
         prop_assert_eq!(reader::read::<Outcome>(Frame::parse(&bytes[4..]).unwrap().body).unwrap(), message);
     }
@@ -119,15 +123,7 @@ proptest! {
 
 #[test]
 fn every_single_cut_returns_equal_frames() {
-    let start = RunnerEval {
-        runner: RunnerId::new(1).unwrap(),
-        code: "1 + 1",
-        returns: None,
-        env: None,
-        cwd: None,
-        timeout_ms: Some(5),
-        stream: None,
-    };
+    let start = RunnerEval { timeout_ms: Some(5), ..RunnerEval::new(RunnerId::new(1).unwrap(), "1 + 1") };
     let bytes = [encode(Kind::Ping, 1, &Empty {}, 0).unwrap(), encode(Kind::RunnerEval, 2, &start, 0).unwrap()].concat();
     let whole = decode([bytes.as_slice()]).unwrap();
     assert_eq!(whole.len(), 2);

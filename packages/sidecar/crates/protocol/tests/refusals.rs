@@ -55,7 +55,7 @@ fn names_the_field_the_expectation_and_the_value() {
         (
             start(&long, json!(1)).replace(&"x".repeat(60), "X"),
             "process.start.X…: expected only the keys runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, \
-             limits, stream, live, received an unknown key",
+             limits, stream, live, user, terminal, keepOrphans, received an unknown key",
         ),
     ] {
         assert_eq!(received, expected);

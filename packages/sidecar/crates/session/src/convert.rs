@@ -38,13 +38,19 @@ pub fn connection_error(failure: &Failure<'_>) -> Vec<u8> {
     error_frame(0, failure)
 }
 
+/// Converts an owner of files or of a program.
+pub(crate) fn owner(owner: messages::Owner) -> core::Owner {
+    core::Owner { uid: owner.uid, gid: owner.gid }
+}
+
 /// Encodes the outcome of a program or an evaluation as the reply to the request `id`.
 pub(crate) fn outcome(id: RequestId, outcome: &core::Outcome, context: ErrorContext) -> Vec<u8> {
-    let core::Outcome { exit_code, value, failure, timings: times, .. } = outcome;
+    let core::Outcome { exit_code, signal, value, failure, timings: times, .. } = outcome;
     let value_len = value.as_deref().map_or(0, str::len);
     let [stdout, stderr] = fit([&outcome.stdout, &outcome.stderr], MAX_OUTCOME_BYTES.saturating_sub(value_len));
     let body = messages::Outcome {
         exit_code: *exit_code,
+        signal: *signal,
         stdout,
         stderr,
         value: value.as_deref(),
@@ -54,6 +60,22 @@ pub(crate) fn outcome(id: RequestId, outcome: &core::Outcome, context: ErrorCont
         timings: timings(times),
     };
     frame(Kind::Reply, id.get(), &body, 256 + stdout.len() + stderr.len() + value_len)
+}
+
+/// Returns the name of the shell of a resident runner, or an empty text for JavaScript.
+pub(crate) fn shell_of(language: Option<messages::RunnerLanguage>) -> String {
+    match language {
+        Some(messages::RunnerLanguage::Bash) => "bash".to_owned(),
+        Some(messages::RunnerLanguage::Javascript) | None => String::new(),
+    }
+}
+
+/// Converts the language of a cell.
+pub(crate) fn cell_language(language: messages::CellLanguage) -> core::CellLanguage {
+    match language {
+        messages::CellLanguage::Javascript => core::CellLanguage::JavaScript,
+        messages::CellLanguage::Typescript => core::CellLanguage::TypeScript,
+    }
 }
 
 /// Cuts two outputs to `most` bytes together. The longer output is cut first. If that is not
@@ -135,6 +157,11 @@ pub(crate) fn texts(texts: Option<Vec<&str>>) -> Vec<String> {
 pub(crate) fn streams(stream: Option<messages::Stream>) -> core::Streams {
     let stream = stream.unwrap_or_default();
     core::Streams { stdout: stream.stdout.unwrap_or(false), stderr: stream.stderr.unwrap_or(false) }
+}
+
+/// Converts the size of a terminal.
+pub(crate) fn size(size: messages::TerminalSize) -> core::WindowSize {
+    core::WindowSize { rows: size.rows, columns: size.columns }
 }
 
 /// Converts the mode of a program.

@@ -28,7 +28,7 @@ use crate::permissions;
 use crate::replies::Reply;
 use crate::runtimes::{LiveRuntime, mounts};
 use crate::session::{Handled, Session, Violation};
-use crate::sinks::{AssignedPrograms, SinkAssignment, Sinks};
+use crate::sinks::{AssignedPrograms, Ends, SinkAssignment, Sinks};
 use crate::snapshots::{DEFAULT_TENANT, quiesce_timeout};
 use crate::table::ErrorContext;
 
@@ -115,25 +115,25 @@ impl Session {
         self.restore(runtime, snapshot, options, None)
     }
 
-    /// Makes a runtime from a snapshot under the given id. `paused` has the sinks of the paused
-    /// runtime that is resumed.
+    /// Makes a runtime from a snapshot under the given id. `paused` has the sinks and the kept ends
+    /// of the paused runtime that is resumed.
     pub(crate) fn restore(
         &mut self,
         id: RuntimeId,
         snapshot: &Arc<Snapshot>,
         options: CopyOptions,
-        paused: Option<Sinks>,
+        paused: Option<(Sinks, Arc<Ends>)>,
     ) -> Result<RestoredCopy, Error> {
         let CopyOptions { restore, warn, tenant } = options;
         let was_paused = paused.is_some();
-        let mut sinks = paused.unwrap_or_default();
+        let (mut sinks, ends) = paused.unwrap_or_default();
         let id_for_warnings = Arc::new(OnceLock::from(id));
         let restore = RestoreOptions {
             warnings: warn.then(|| limits::warnings(&self.replies.outlet, &id_for_warnings)),
             embedder: Some(Arc::new(EventSender { runtime: id, outlet: Arc::clone(&self.replies.outlet) })),
             ..restore
         };
-        let mut assignment = SinkAssignment::new(id, was_paused, &self.replies, &self.runners);
+        let mut assignment = SinkAssignment::new(id, was_paused, &self.replies, &self.runners, ends.clone());
         // No other thread knows the new runtime.
         let restored = without_guests(|| {
             self.core.restore(snapshot, restore, &mut |info, _| {
@@ -144,7 +144,7 @@ impl Session {
         let ((runtime, copies), starting) = restored.inspect_err(|_| assignment.abandon())?;
         let assigned = assignment.finish(copies);
         let orphans = Some(Box::new(assigned.orphans));
-        self.runtimes.insert(id, LiveRuntime { runners: assigned.runners, orphans, ..LiveRuntime::new(runtime, tenant) });
+        self.runtimes.insert(id, LiveRuntime { runners: assigned.runners, orphans, ends, ..LiveRuntime::new(runtime, tenant) });
         Ok(((id, assigned.programs), starting))
     }
 
@@ -168,10 +168,10 @@ impl Session {
             let failure = self.no_runtime(runtime);
             return self.replies.answer(id, || Message::failed(id, &failure));
         };
-        let (handle, present) = (live.runtime.clone(), live.runners.clone());
+        let (handle, present, ends) = (live.runtime.clone(), live.runners.clone(), live.ends.clone());
         let (replies, runners, tasks) = (self.replies.clone(), Arc::clone(&self.runners), self.tasks.clone());
         let call = Box::new(move || {
-            let mut assignment = SinkAssignment::new(runtime, false, &replies, &runners);
+            let mut assignment = SinkAssignment::new(runtime, false, &replies, &runners, ends);
             let copies = handle.rollback(&snapshot, &mut |info, old| assignment.sink(info, old));
             let copies = match copies {
                 Ok(copies) => copies,
@@ -211,6 +211,8 @@ impl Session {
         live.runners.retain(|runner| !ended.contains(runner) && !assigned.runners.contains(runner));
         live.runners.extend(&assigned.runners);
         live.orphans = Some(Box::new(assigned.orphans));
+        // Later programs may receive the pids of the ended programs.
+        live.ends.clear();
         let body = RestoredPrograms { programs: assigned.programs };
         self.replies.answer(id, || Reply(id).body(&body, 256));
     }
@@ -218,7 +220,7 @@ impl Session {
     /// Handles `runtime.clone`.
     pub(crate) fn clone_runtime(&mut self, id: RequestId, clone: RuntimeClone<'_>, may_run_here: bool) -> Handled {
         let Some(live) = self.open_runtime(clone.runtime) else {
-            self.refuse(id, &self.no_runtime(clone.runtime));
+            self.refuse(id, &self.not_quiet(clone.runtime));
             return Ok(None);
         };
         let (runtime, tenant, context) = (live.runtime.clone(), live.tenant.clone(), ErrorContext::runtime(clone.runtime));

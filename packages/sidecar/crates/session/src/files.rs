@@ -8,11 +8,12 @@ use coldframe_core as core;
 use coldframe_core::{ArchiveUse, ChangeKind, Error, Files, OpenOptions, Runtime, without_guests};
 use coldframe_ids::{HandleId, RequestId, RuntimeId};
 use coldframe_protocol::messages::{
-    ChangeList, ChangeType, FileChanges, FileData, FileHandle, FileNames, FileOpen, FileRequest, FileSet, FileStatus, FileType,
-    LinkTarget, Purpose,
+    Blobs, ChangeList, ChangeType, FileAttributeList, FileChanges, FileData, FileHandle, FileNames, FileOpen, FileRequest,
+    FileSet, FileStatus, FileType, LinkTarget, Owner, Purpose,
 };
 use coldframe_protocol::{Frame, Request};
 
+use crate::convert;
 use crate::message::Message;
 use crate::replies::Reply;
 use crate::session::{self, Handled, JobThread, Session, Violation};
@@ -97,9 +98,23 @@ fn runtime_of(request: &FileRequest<'_>) -> RuntimeId {
         FileRequest::FilePush(request) => request.runtime,
         FileRequest::FileWatch(request) => request.runtime,
         FileRequest::FileChanges(request) => request.runtime,
+        FileRequest::FileDrain(request) => request.runtime,
+        FileRequest::FileAttributeSet(request) => request.runtime,
+        FileRequest::FileAttributes(request) => request.runtime,
         FileRequest::FileSet(request) => request.runtime,
         FileRequest::FileLink(request) => request.runtime,
         FileRequest::FileReadlink(request) => request.runtime,
+    }
+}
+
+/// Returns the owner of the files that a request creates.
+fn owner_of(request: &FileRequest<'_>) -> Option<Owner> {
+    match request {
+        FileRequest::FileWrite(request) => request.owner,
+        FileRequest::FileMkdir(request) => request.owner,
+        FileRequest::FileOpen(request) => request.owner,
+        FileRequest::FileLink(request) => request.owner,
+        _ => None,
     }
 }
 
@@ -114,7 +129,17 @@ fn may_take_long(request: &FileRequest<'_>) -> bool {
 
 /// Makes the reply or the failure of a request.
 fn reply(called: &Runtime, id: RequestId, runtime: RuntimeId, request: &FileRequest<'_>) -> Message {
-    session::answer(id, runtime, called.contain(|called| answer(&called.files(), Reply(id), request)))
+    session::answer(
+        id,
+        runtime,
+        called.contain(|called| {
+            let files = match owner_of(request) {
+                Some(owner) => called.files().owned_by(convert::owner(owner))?,
+                None => called.files(),
+            };
+            answer(&files, Reply(id), request)
+        }),
+    )
 }
 
 /// Runs the call of the core for a request.
@@ -168,14 +193,25 @@ fn answer(files: &Files, reply: Reply, request: &FileRequest<'_>) -> Result<Mess
             Ok(reply.done())
         }
         FileRequest::FileWatch(watch) => {
-            let (handle, directory) = files.watch(watch.path, watch.recursive.unwrap_or(false))?;
+            let (handle, directory) = files.watch(watch.path, watch.recursive.unwrap_or(false), watch.typed.unwrap_or(false))?;
             Ok(reply.body(&FileHandle { handle, size: 0, directory }, 64))
         }
+        FileRequest::FileDrain(drain) => Ok(changed(reply, Some(files.drain(drain.handle)?))),
         // The session answers this request when changes exist.
         FileRequest::FileChanges(_) => Ok(reply.done()),
         FileRequest::FileSet(set) => {
             set_attributes(files, set)?;
             Ok(reply.done())
+        }
+        FileRequest::FileAttributeSet(set) => {
+            files.set_attribute(set.path, set.name, set.value)?;
+            Ok(reply.done())
+        }
+        FileRequest::FileAttributes(attributes) => {
+            let pairs = files.attributes(attributes.path)?;
+            let bytes: usize = pairs.iter().map(|(name, value)| name.len() + value.len() + 16).sum();
+            let attributes = Blobs(pairs.iter().map(|(name, value)| (name.as_str(), value.as_slice())).collect());
+            Ok(reply.body(&FileAttributeList { attributes }, 64 + bytes))
         }
         FileRequest::FileLink(link) => {
             match link.hard.unwrap_or(false) {
@@ -202,12 +238,18 @@ fn open_file(files: &Files, open: &FileOpen<'_>) -> Result<(HandleId, u64), Erro
         Purpose::Write => files.open(open.path, options(true))?,
         Purpose::Append => files.open(open.path, options(false))?,
         Purpose::Export => (files.open_archive(open.path, ArchiveUse::Export)?, 0),
-        Purpose::Import => (files.open_archive(open.path, ArchiveUse::Import)?, 0),
+        Purpose::Import => {
+            let keeps_owners = open.keep_owners.unwrap_or(false);
+            (files.open_archive(open.path, ArchiveUse::Import { keeps_owners })?, 0)
+        }
     })
 }
 
 fn set_attributes(files: &Files, set: &FileSet<'_>) -> Result<(), Error> {
     let follow = set.follow.unwrap_or(true);
+    if let Some(owner) = set.owner {
+        files.chown(set.path, convert::owner(owner), follow)?;
+    }
     if let Some(mode) = set.mode {
         files.chmod(set.path, mode, follow)?;
     }
@@ -222,10 +264,19 @@ fn set_attributes(files: &Files, set: &FileSet<'_>) -> Result<(), Error> {
 fn changed(reply: Reply, changes: Option<core::Changes>) -> Message {
     let ended = changes.is_none();
     let core::Changes { changes, overflow } = changes.unwrap_or_default();
-    let type_of = |kind| if kind == ChangeKind::Name { ChangeType::Rename } else { ChangeType::Change };
+    let type_of = |kind| match kind {
+        ChangeKind::Name | ChangeKind::Renamed => ChangeType::Rename,
+        ChangeKind::Content => ChangeType::Change,
+        ChangeKind::Created => ChangeType::Create,
+        ChangeKind::Removed => ChangeType::Remove,
+        ChangeKind::Written => ChangeType::Write,
+        ChangeKind::Attributes => ChangeType::Chmod,
+    };
+    let has_targets = changes.iter().any(|change| change.to.is_some());
     let body = ChangeList {
         names: changes.iter().map(|change| change.name.as_str()).collect(),
         types: changes.iter().map(|change| type_of(change.kind)).collect(),
+        targets: has_targets.then(|| changes.iter().map(|change| change.to.as_deref().unwrap_or_default()).collect()),
         overflow,
         ended,
     };

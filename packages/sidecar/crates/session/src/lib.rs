@@ -18,6 +18,8 @@
 mod connection;
 mod convert;
 mod copies;
+#[cfg(test)]
+mod ends_tests;
 mod files;
 mod host_calls;
 mod limits;

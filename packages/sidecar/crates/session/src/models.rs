@@ -18,6 +18,8 @@ mod requests;
 #[expect(dead_code, unused_imports, reason = "the models do not use all methods")]
 mod sinks;
 
+mod listeners;
+
 use std::sync::Arc;
 
 use coldframe_core::{Mode, Outcome, ProgramInfo, Sink, Streams, Timings};
@@ -31,7 +33,7 @@ use loom::thread;
 use crate::message::{Message, Outlet};
 use crate::table::{ErrorContext, IdTable};
 use replies::Replies;
-use sinks::{OrphanSink, ProgramSink, Runner, RunnerSink, Runners, SinkAssignment};
+use sinks::{Ends, Listeners, OrphanSink, ProgramSink, Runner, RunnerSink, Runners, SinkAssignment};
 use sync::{Mutex, Process, Runtime};
 
 /// The types of the requests and the sinks in the models.
@@ -65,6 +67,7 @@ mod program {
         captured: Vec<u8>,
         gathered: Vec<u8>,
         is_streamed: bool,
+        is_observed: bool,
         is_closed: bool,
     }
 
@@ -101,7 +104,7 @@ mod program {
         pub(crate) fn write(&self, byte: u8) {
             let mut output = self.0.output.lock();
             output.captured.push(byte);
-            if output.is_streamed {
+            if output.is_streamed || output.is_observed {
                 output.gathered.push(byte);
             }
         }
@@ -116,6 +119,18 @@ mod program {
             if !gathered.is_empty() {
                 self.0.sink.output(None, 1, gathered);
             }
+        }
+
+        /// Follows `shared_output.rs` of the core.
+        pub(crate) fn observe(&self, observed: Streams, add: impl FnOnce()) {
+            let _sending = self.0.sending.lock();
+            let gathered = {
+                let mut output = self.0.output.lock();
+                output.is_observed = observed.stdout && !output.is_closed;
+                std::mem::take(&mut output.gathered)
+            };
+            self.send(gathered);
+            add();
         }
 
         pub(crate) fn stream(&self, streams: Streams) -> bool {
@@ -149,6 +164,7 @@ const STDOUT: Streams = Streams { stdout: true, stderr: false };
 fn ended() -> Outcome {
     Outcome {
         exit_code: 0,
+        signal: None,
         stdout: Vec::new(),
         stderr: Vec::new(),
         stdout_truncated: false,
@@ -202,8 +218,13 @@ impl Model {
     }
 
     fn program_sink(&self, id: RequestId) -> Arc<dyn Sink> {
-        let (replies, turn) = (self.replies.clone(), Mutex::default());
-        Arc::new(ProgramSink { request: id, context: Self::context(), live: false, replies, turn })
+        let (replies, listeners, turn) = (self.replies.clone(), self.listeners(), Mutex::default());
+        let (context, streams) = (Self::context(), Streams::default());
+        Arc::new(ProgramSink { request: id, context, live: false, streams, listeners, replies, turn })
+    }
+
+    fn listeners(&self) -> Arc<Listeners> {
+        Listeners::new(Self::context(), self.replies.clone(), Arc::new(Ends::default()), None)
     }
 
     /// Makes a runner that `created_by` creates.
@@ -216,7 +237,7 @@ impl Model {
     }
 
     fn assignment(&self) -> SinkAssignment<'_> {
-        SinkAssignment::new(RuntimeId::new(1).expect("the number is not 0"), false, &self.replies, &self.runners)
+        SinkAssignment::new(RuntimeId::new(1).expect("the number is not 0"), false, &self.replies, &self.runners, Arc::default())
     }
 
     /// Returns the output that was sent for a request. Checks that the request has exactly one
@@ -256,7 +277,7 @@ fn attach(model: &Model, id: RequestId, process: &Process, sink: &OrphanSink) {
 fn a_request_that_attaches_receives_the_whole_output_and_one_reply() {
     check(Some(2), || {
         let model = Model::new();
-        let sink = OrphanSink::new(Model::context(), model.replies.clone());
+        let sink = OrphanSink::new(Model::context(), model.replies.clone(), model.listeners());
         let process = Process::new(Arc::new(sink.clone()));
         process.write(b'a');
         let program = {

@@ -6,16 +6,20 @@
 //! returns to the table when the pause fails or the runtime is resumed. Requests that end a program
 //! or a runtime are stored and take effect after the pause. Notices about open connections still
 //! reach the runtime.
+//!
+//! A runtime whose programs do not rest in time may be frozen instead. A frozen runtime stays in
+//! the table of live runtimes, refuses requests as a paused runtime does, and has no snapshot.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use coldframe_core as core;
 use coldframe_core::{
-    Carryover, Error, Held, Outcome, Process, RestoreOptions, Retention, Snapshot, SnapshotInfo, SnapshotOptions, contained,
+    Carryover, Error, Held, Outcome, Process, RestoreOptions, Retention, Runtime, Snapshot, SnapshotInfo, SnapshotOptions,
+    contained,
 };
 use coldframe_ids::{RequestId, RunnerId, RuntimeId};
-use coldframe_protocol::messages::{RestoredProgram, RestoredPrograms, RuntimePause, RuntimeResume};
+use coldframe_protocol::messages::{Failure, RestoredProgram, RestoredPrograms, RuntimePause, RuntimeResume};
 
 use crate::convert;
 use crate::copies::CopyOptions;
@@ -25,9 +29,28 @@ use crate::outside_options;
 use crate::replies::Reply;
 use crate::runtimes::{LiveRuntime, mounts};
 use crate::session::{Job, Session, Violation};
-use crate::sinks::{RequestsOfSink, Sinks, requests_of};
-use crate::snapshots::{DEFAULT_TENANT, entry, quiesce_timeout};
+use crate::sinks::{Ends, RequestsOfSink, Sinks, requests_of};
+use crate::snapshots::{DEFAULT_TENANT, pause_reply, quiesce_timeout};
 use crate::table::ErrorContext;
+
+/// The effect of programs that do not rest in time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Freezes {
+    /// The pause fails, and the programs continue.
+    No,
+    /// The runtime is frozen.
+    Yes,
+    /// The runtime was frozen before. The pause fails, and the runtime is frozen again.
+    Again,
+}
+
+/// The options of a pause.
+#[derive(Clone, Copy)]
+struct PauseOptions {
+    retention: Retention,
+    freezes: Freezes,
+    timeout: Duration,
+}
 
 /// A runtime that is being paused.
 pub(crate) struct Pausing {
@@ -46,6 +69,8 @@ pub(crate) struct Paused {
     /// Requests that wait for programs of the runtime.
     requests: Vec<RequestId>,
     carryover: Carryover,
+    /// The ends of programs, which are kept for a while.
+    ends: Arc<Ends>,
     resuming: Resuming,
 }
 
@@ -69,6 +94,8 @@ impl Session {
     pub(crate) fn pause(&mut self, id: RequestId, pause: &RuntimePause) -> Result<(), Violation> {
         let runtime = pause.runtime;
         let retention = if pause.temporary == Some(true) { Retention::WhileOpen } else { Retention::Always };
+        // The programs of a frozen runtime run again until they rest, or until the timeout.
+        let was_frozen = self.thaw(runtime);
         if self.open_runtime(runtime).is_none() {
             return self.pause_paused(id, runtime, retention);
         }
@@ -76,13 +103,18 @@ impl Session {
             if let Some(live) = self.runtimes.get_mut(runtime) {
                 live.awaits_pause = true;
             }
-            self.pause_after_calls(id, runtime, retention, quiesce_timeout(pause.timeout_ms));
+            let freezes = match (pause.freeze, was_frozen) {
+                (Some(true), _) => Freezes::Yes,
+                (_, true) => Freezes::Again,
+                _ => Freezes::No,
+            };
+            self.pause_after_calls(id, runtime, PauseOptions { retention, freezes, timeout: quiesce_timeout(pause.timeout_ms) });
         }
         Ok(())
     }
 
     /// Pauses a runtime after the earlier calls on the runtime, which change the session's tables.
-    fn pause_after_calls(&mut self, id: RequestId, runtime_id: RuntimeId, retention: Retention, timeout: Duration) {
+    fn pause_after_calls(&mut self, id: RequestId, runtime_id: RuntimeId, pause: PauseOptions) {
         // An earlier call may have ended and left a task.
         self.run_tasks();
         let Some(live) = self.runtimes.get(runtime_id) else {
@@ -91,11 +123,12 @@ impl Session {
         };
         let (runtime, calls, tasks) = (live.runtime.clone(), live.calls.clone(), self.tasks.clone());
         if calls.are_under_way() {
-            let later = move |session: &mut Self| session.pause_after_calls(id, runtime_id, retention, timeout);
+            let later = move |session: &mut Self| session.pause_after_calls(id, runtime_id, pause);
             calls.add(&self.owner_threads, false, Box::new(move || tasks.add(later)));
             return;
         }
         let tenant = live.tenant().to_owned();
+        let PauseOptions { retention, freezes, timeout } = pause;
         let options = SnapshotOptions { tenant, timeout, hold: true, ..SnapshotOptions::default() };
         self.begin_pausing(runtime_id);
         let store = self.store.clone();
@@ -103,7 +136,10 @@ impl Session {
             runtime.snapshot(options, move |taken| {
                 let (snapshot, held) = match taken {
                     Ok(taken) => taken,
-                    Err(error) => return tasks.add(move |session| session.abort_pause(id, runtime_id, None, &error)),
+                    Err(error @ (Error::Busy { .. } | Error::NotQuiet)) if freezes != Freezes::No => {
+                        return tasks.add(move |session| session.freeze(id, runtime_id, error, freezes));
+                    }
+                    Err(error) => return tasks.add(move |session| session.abort_pause(id, runtime_id, None, &error, freezes)),
                 };
                 store.in_background(move |store| {
                     let written = contained(|| store.write(&snapshot, retention));
@@ -114,7 +150,7 @@ impl Session {
                             let left = held.map(Held::into_sinks).unwrap_or_default();
                             tasks.add(move |session| session.finish_pause(id, runtime_id, info, left));
                         }
-                        Err(error) => tasks.add(move |session| session.abort_pause(id, runtime_id, held, &error)),
+                        Err(error) => tasks.add(move |session| session.abort_pause(id, runtime_id, held, &error, freezes)),
                     }
                 });
             });
@@ -134,18 +170,19 @@ impl Session {
             if retention == Retention::Always {
                 store.protect(&tenant, &name, retention)?;
             }
-            store.find(&tenant, &name).map(|(info, stored)| entry(Reply(id), &info, stored))
+            store.find(&tenant, &name).map(|(info, stored)| pause_reply(Reply(id), Some((&info, stored))))
         })
     }
 
-    /// Returns a live runtime that accepts requests: no pause has begun.
+    /// Returns a live runtime that accepts requests: no pause has begun, and the runtime is not
+    /// frozen.
     pub(crate) fn open_runtime(&self, runtime: RuntimeId) -> Option<&LiveRuntime> {
-        self.runtimes.get(runtime).filter(|live| !live.awaits_pause)
+        self.runtimes.get(runtime).filter(|live| !live.awaits_pause && live.frozen.is_none())
     }
 
-    /// Returns whether a runtime is paused or being paused.
+    /// Returns whether a runtime is paused, being paused or frozen.
     pub(crate) fn is_paused(&self, runtime: RuntimeId) -> bool {
-        let awaits_pause = || self.runtimes.get(runtime).is_some_and(|live| live.awaits_pause);
+        let awaits_pause = || self.runtimes.get(runtime).is_some_and(|live| live.awaits_pause || live.frozen.is_some());
         self.paused.contains_key(&runtime) || self.pausing.contains_key(&runtime) || awaits_pause()
     }
 
@@ -182,20 +219,29 @@ impl Session {
         self.pausing.insert(runtime, Pausing { live, runners });
     }
 
-    /// Ends a failed pause. The runtime is live again and its programs continue. Requests that were
-    /// cancelled during the pause end.
-    fn abort_pause(&mut self, id: RequestId, runtime: RuntimeId, held: Option<Held>, error: &Error) {
+    /// Ends a failed pause. The runtime is live again and its programs continue, or the runtime is
+    /// frozen again. Requests that were cancelled during the pause end.
+    fn abort_pause(&mut self, id: RequestId, runtime: RuntimeId, held: Option<Held>, error: &Error, freezes: Freezes) {
         let context = ErrorContext::runtime(runtime);
+        let frozen = (freezes == Freezes::Again).then(|| error.clone());
         let (replies, error) = (self.replies.clone(), error.clone());
         // The held programs continue. This may wait for a guest.
         let release: Job = Box::new(move || {
             drop(held);
             replies.fail(id, &error, context);
         });
-        let Some(Pausing { live, runners }) = self.pausing.remove(&runtime) else {
-            // The runtime was disposed during the pause.
-            return self.owner_threads.run(release);
-        };
+        match self.end_pausing(runtime, frozen) {
+            Some(handle) if freezes == Freezes::Again => handle.freeze(),
+            Some(handle) => self.replies.requests.release(&handle),
+            None => {}
+        }
+        self.owner_threads.run(release);
+    }
+
+    /// Returns a pausing runtime to the live runtimes. With a reason, the runtime is frozen.
+    /// Returns `None` if the runtime was disposed during the pause.
+    fn end_pausing(&mut self, id: RuntimeId, frozen: Option<Error>) -> Option<Runtime> {
+        let Pausing { live, runners } = self.pausing.remove(&id)?;
         for (runner, process) in runners {
             match self.runners.lock().get_mut(runner) {
                 Some(entry) => entry.process = Some(process),
@@ -203,20 +249,57 @@ impl Session {
             }
         }
         let handle = live.runtime.clone();
-        self.runtimes.insert(runtime, live);
+        self.runtimes.insert(id, LiveRuntime { frozen, ..live });
+        Some(handle)
+    }
+
+    /// Freezes a pausing runtime whose programs did not rest in time. Cancellations stay deferred
+    /// until the runtime continues.
+    fn freeze(&mut self, id: RequestId, runtime: RuntimeId, busy: Error, freezes: Freezes) {
+        match self.end_pausing(runtime, Some(busy.clone())) {
+            Some(handle) => {
+                handle.freeze();
+                match freezes {
+                    Freezes::Again => self.replies.fail(id, &busy, ErrorContext::runtime(runtime)),
+                    _ => self.replies.answer(id, || pause_reply(Reply(id), None)),
+                }
+            }
+            None => {
+                let failure = self.no_runtime(runtime);
+                self.replies.answer(id, || Message::failed(id, &failure));
+            }
+        }
+    }
+
+    /// Ends the freeze of a runtime. Returns whether the runtime was frozen.
+    fn thaw(&mut self, runtime: RuntimeId) -> bool {
+        let Some(live) = self.runtimes.get_mut(runtime) else { return false };
+        if live.frozen.take().is_none() {
+            return false;
+        }
+        let handle = live.runtime.clone();
+        handle.thaw();
         self.replies.requests.release(&handle);
-        self.owner_threads.run(release);
+        true
+    }
+
+    /// Returns the failure of a request for a snapshot of a runtime that is not open.
+    pub(crate) fn not_quiet(&self, runtime: RuntimeId) -> Failure<'static> {
+        match self.runtimes.get(runtime).and_then(|live| live.frozen.as_ref()) {
+            Some(busy) => convert::failure(busy, ErrorContext::runtime(runtime)),
+            None => self.no_runtime(runtime),
+        }
     }
 
     fn finish_pause(&mut self, id: RequestId, runtime: RuntimeId, info: SnapshotInfo, (sinks, carryover): (Sinks, Carryover)) {
         let replies = self.replies.clone();
-        let reply = move |info: &SnapshotInfo| replies.answer(id, || entry(Reply(id), info, core::Stored::Disk));
+        let reply = move |info: &SnapshotInfo| replies.answer(id, || pause_reply(Reply(id), Some((info, core::Stored::Disk))));
         let Some(Pausing { live, runners: processes }) = self.pausing.remove(&runtime) else {
             // The runtime was disposed during the pause.
             self.end_paused(runtime, sinks);
             return reply(&info);
         };
-        let LiveRuntime { runtime: ended, runners, tenant, .. } = live;
+        let LiveRuntime { runtime: ended, runners, tenant, ends, .. } = live;
         let mut requests = Vec::new();
         for sink in sinks.values() {
             match requests_of(sink.as_ref()) {
@@ -230,7 +313,7 @@ impl Session {
         }
         requests.iter().for_each(|request| self.replies.requests.detach(*request));
         let (resuming, snapshot) = (Resuming::No, info.id.clone());
-        self.paused.insert(runtime, Paused { snapshot, tenant, sinks, runners, requests, carryover, resuming });
+        self.paused.insert(runtime, Paused { snapshot, tenant, sinks, runners, requests, carryover, ends, resuming });
         // The last handle frees the files, which takes long for many files.
         self.owner_threads.run(Box::new(move || {
             drop((ended, processes));
@@ -249,7 +332,7 @@ impl Session {
             }
         };
         let Some(paused) = self.paused.get_mut(&runtime).filter(|paused| paused.resuming == Resuming::No) else {
-            if self.open_runtime(runtime).is_some() {
+            if self.thaw(runtime) || self.open_runtime(runtime).is_some() {
                 self.send(Reply(id).body(&RestoredPrograms::default(), 64));
             } else {
                 self.refuse(id, &self.no_runtime(runtime));
@@ -288,10 +371,10 @@ impl Session {
             self.end_paused(runtime, paused.sinks);
             return Err(Error::RuntimeDisposed);
         }
-        let sinks = paused.sinks.clone();
+        let before = (paused.sinks.clone(), paused.ends.clone());
         let restore = RestoreOptions { resume: Some(paused.carryover.clone()), ..restore };
         let options = CopyOptions { restore, warn, tenant: paused.tenant.clone() };
-        let restored = read.and_then(|snapshot| self.restore(runtime, &snapshot, options, Some(sinks)));
+        let restored = read.and_then(|snapshot| self.restore(runtime, &snapshot, options, Some(before)));
         match restored {
             Ok(((_, programs), _)) => {
                 // A request whose program is not in the snapshot must not wait forever.

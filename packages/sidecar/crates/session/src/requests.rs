@@ -7,10 +7,12 @@
 //! [`Requests::attach`] may find no request.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use coldframe_core::Error;
 use coldframe_ids::{RequestId, RunnerId};
 
+use super::sinks::Listeners;
 use super::sync::{Mutex, Process, Runtime};
 
 /// The largest number of requests in flight.
@@ -34,6 +36,8 @@ struct InFlight {
     held: bool,
     /// The runner of an evaluation. The runner's program outlives the request.
     runner: Option<RunnerId>,
+    /// The listeners that the request belongs to. A request of a listener has no process.
+    listeners: Option<Arc<Listeners>>,
 }
 
 impl Requests {
@@ -46,7 +50,7 @@ impl Requests {
         if table.contains_key(&id) {
             return Ok(false);
         }
-        table.insert(id, InFlight { process: None, canceled: false, held: false, runner });
+        table.insert(id, InFlight { process: None, canceled: false, held: false, runner, listeners: None });
         Ok(true)
     }
 
@@ -70,6 +74,13 @@ impl Requests {
         drop(table);
         if canceled {
             stop(id, &process, runner);
+        }
+    }
+
+    /// Makes a request a listener of a program.
+    pub fn listen(&self, id: RequestId, listeners: Arc<Listeners>) {
+        if let Some(request) = self.table.lock().get_mut(&id) {
+            request.listeners = Some(listeners);
         }
     }
 
@@ -123,21 +134,31 @@ impl Requests {
 
     /// Returns credit for output to the request's program.
     pub fn credit(&self, id: RequestId, bytes: u64) {
-        let process = self.table.lock().get(&id).and_then(|request| request.process.clone());
+        let (process, listeners) = match self.table.lock().get(&id) {
+            Some(request) => (request.process.clone(), request.listeners.clone()),
+            None => return,
+        };
+        if let Some(listeners) = listeners {
+            listeners.credit(id, bytes);
+        }
         if let Some(process) = process {
             process.notify(|process| process.credit(bytes));
         }
     }
 
-    /// Stops a request. The core then ends the request's program or evaluation, and the program's
-    /// sink sends the reply.
+    /// Stops a request. A listener is detached. Otherwise the core ends the request's program or
+    /// evaluation, and the program's sink sends the reply.
     pub fn cancel(&self, id: RequestId) {
         let mut table = self.table.lock();
         let Some(request) = table.get_mut(&id) else { return };
         request.canceled = true;
         let (process, runner) = (request.process.clone().filter(|_| !request.held), request.runner);
+        let listeners = request.listeners.clone();
         // The core may answer the request within the call.
         drop(table);
+        if let Some(listeners) = listeners {
+            return listeners.remove(id);
+        }
         if let Some(process) = process {
             stop(id, &process, runner);
         }

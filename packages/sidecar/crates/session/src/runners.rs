@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use coldframe_core::{EvaluationSettings, Mode, Process, ProcessOptions, Streams};
 use coldframe_ids::{Pid, RequestId, RunnerId};
-use coldframe_protocol::messages::{RunnerCreate, RunnerEval, RunnerRequest};
+use coldframe_protocol::messages::{RunnerCreate, RunnerEval, RunnerOnly, RunnerRequest, Until};
 
 use crate::convert;
 use crate::replies::Reply;
@@ -26,8 +26,12 @@ impl Session {
         match request {
             RunnerRequest::RunnerCreate(create) => self.create_runner(id, create, may_run_here),
             RunnerRequest::RunnerEval(eval) => self.evaluate(id, eval, may_run_here),
-            RunnerRequest::RunnerDispose(dispose) => {
-                self.dispose_runner(id, dispose.runner);
+            RunnerRequest::RunnerDispose(RunnerOnly { runner }) => {
+                self.dispose_runner(id, runner);
+                Ok(None)
+            }
+            RunnerRequest::RunnerInterrupt(RunnerOnly { runner }) => {
+                self.interrupt_runner(id, runner);
                 Ok(None)
             }
         }
@@ -59,7 +63,7 @@ impl Session {
         let runtime = live.runtime.clone();
         let options = ProcessOptions {
             mode: Mode::Resident,
-            code: String::new(),
+            code: convert::shell_of(create.language),
             args: Vec::new(),
             exec_argv: Vec::new(),
             env: convert::pairs(create.env),
@@ -69,6 +73,9 @@ impl Session {
             limits: convert::numbers(create.limits),
             streams: Streams::default(),
             live: false,
+            user: create.user.map(convert::owner),
+            terminal: None,
+            keeps_session: false,
         };
         let context = ErrorContext::runner_in(runtime_id, runner);
         let replies = self.replies.clone();
@@ -112,6 +119,8 @@ impl Session {
             returns: eval.returns.unwrap_or(false),
             env: convert::pairs(eval.env),
             cwd: eval.cwd.map(str::to_owned),
+            until_value: eval.until == Some(Until::Value),
+            cell: eval.cell.map(convert::cell_language),
         };
         let timeout = eval.timeout_ms.map(Duration::from_millis);
         Ok(self.start_evaluation(runtime, may_run_here, move |dispatch| {
@@ -122,6 +131,17 @@ impl Session {
                 replies.fail(id, &error, ErrorContext::runner(runner));
             }
         }))
+    }
+
+    fn interrupt_runner(&mut self, id: RequestId, runner: RunnerId) {
+        let found = self.runners.lock().get(runner).and_then(|found| Some((found.process.clone()?, found.runtime)));
+        match found.filter(|(_, runtime)| !self.is_paused(*runtime)) {
+            Some((process, _)) => {
+                process.notify(Process::interrupt);
+                self.send(Reply(id).done());
+            }
+            None => self.refuse(id, &self.no_runner(runner)),
+        }
     }
 
     fn dispose_runner(&mut self, id: RequestId, runner: RunnerId) {

@@ -15,7 +15,7 @@ use crate::owner_calls::OwnerCalls;
 use crate::permissions;
 use crate::replies::Reply;
 use crate::session::{Handled, Job, JobThread, Session};
-use crate::sinks::Orphans;
+use crate::sinks::{Ends, Orphans};
 use crate::snapshots::DEFAULT_TENANT;
 
 /// A live runtime of the session.
@@ -27,8 +27,13 @@ pub(crate) struct LiveRuntime {
     pub tenant: Option<Arc<str>>,
     /// Whether a pause waits for earlier calls on the runtime. New requests are refused.
     pub awaits_pause: bool,
+    /// The reason why the runtime is frozen in memory instead of paused on disk. New requests are
+    /// refused.
+    pub frozen: Option<Error>,
     /// Restored programs that no request has attached to.
     pub orphans: Option<Box<Orphans>>,
+    /// The ends of programs, which are kept for a while.
+    pub ends: Arc<Ends>,
     /// The calls of the embedder on the runtime, except calls on its connections and listeners.
     pub calls: OwnerCalls,
     /// The calls of the embedder on the runtime's connections and listeners. They have an order of
@@ -40,7 +45,18 @@ impl LiveRuntime {
     /// Makes the entry of a new runtime without runners.
     pub fn new(runtime: Runtime, tenant: Option<Arc<str>>) -> Self {
         let (calls, connection_calls) = (OwnerCalls::default(), OwnerCalls::default());
-        Self { runtime, runners: Vec::new(), tenant, awaits_pause: false, orphans: None, calls, connection_calls }
+        let ends = Arc::default();
+        Self {
+            runtime,
+            runners: Vec::new(),
+            tenant,
+            awaits_pause: false,
+            frozen: None,
+            orphans: None,
+            ends,
+            calls,
+            connection_calls,
+        }
     }
 
     /// Returns whether a call on the runtime may wait for a guest or for an earlier call.

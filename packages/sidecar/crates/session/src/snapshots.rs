@@ -9,8 +9,8 @@ use coldframe_core as core;
 use coldframe_core::{Error, Retention, Snapshot, SnapshotInfo, SnapshotOptions, Store, contained};
 use coldframe_ids::RequestId;
 use coldframe_protocol::messages::{
-    DamagedSnapshot, Pairs, SnapshotDigest, SnapshotEntries, SnapshotEntry, SnapshotList, SnapshotNamed, SnapshotRequest,
-    SnapshotTake, Stored,
+    DamagedSnapshot, Pairs, RuntimePaused, SnapshotDigest, SnapshotEntries, SnapshotEntry, SnapshotList, SnapshotNamed,
+    SnapshotRequest, SnapshotTake, Stored,
 };
 
 use crate::convert;
@@ -119,7 +119,7 @@ impl Session {
 
     fn take_snapshot(&mut self, id: RequestId, take: SnapshotTake<'_>, may_run_here: bool) -> Handled {
         let Some(live) = self.open_runtime(take.runtime) else {
-            self.refuse(id, &self.no_runtime(take.runtime));
+            self.refuse(id, &self.not_quiet(take.runtime));
             return Ok(None);
         };
         let options = SnapshotOptions {
@@ -128,6 +128,7 @@ impl Session {
             tenant: live.tenant().to_owned(),
             timeout: quiesce_timeout(take.timeout_ms),
             hold: false,
+            memory: take.memory.unwrap_or(true),
         };
         let runtime = live.runtime.clone();
         if !self.begin(id, None)? {
@@ -175,6 +176,12 @@ pub(crate) fn quiesce_timeout(given: Option<u64>) -> Duration {
 /// Encodes a reply that is a snapshot's entry.
 pub(crate) fn entry(reply: Reply, info: &SnapshotInfo, stored: core::Stored) -> Message {
     reply.body(&snapshot_entry(info, stored), 512)
+}
+
+/// Encodes the reply of a pause. Without a snapshot, the runtime is frozen.
+pub(crate) fn pause_reply(reply: Reply, snapshot: Option<(&SnapshotInfo, core::Stored)>) -> Message {
+    let snapshot = snapshot.map(|(info, stored)| snapshot_entry(info, stored));
+    reply.body(&RuntimePaused { snapshot }, 512)
 }
 
 fn entries(reply: Reply, store: &Store, tenant: &str, after: Option<(u64, String)>) -> Result<Message, Error> {

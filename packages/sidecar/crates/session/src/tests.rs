@@ -131,8 +131,9 @@ impl Embedder {
     /// Makes a runtime with a runner. Returns the runtime and the id of a snapshot of the runtime.
     fn occupied_runtime(&mut self) -> (Runtime, String) {
         self.ask(Kind::RuntimeCreate, &RuntimeCreate::default());
-        self.ask(Kind::RunnerCreate, &RunnerCreate { runtime: RUNTIME, env: None, cwd: None, limits: None });
-        let take = SnapshotTake { runtime: RUNTIME, name: None, labels: None, timeout_ms: None, disk: None };
+        let create = RunnerCreate { runtime: RUNTIME, env: None, cwd: None, limits: None, user: None, language: None };
+        self.ask(Kind::RunnerCreate, &create);
+        let take = SnapshotTake { runtime: RUNTIME, name: None, labels: None, timeout_ms: None, disk: None, memory: None };
         let taken = self.ask(Kind::SnapshotTake, &take);
         let entry: SnapshotEntry<'_> = reader::read(&taken).unwrap();
         (self.session.runtimes.get(RUNTIME).unwrap().runtime.clone(), entry.id.to_owned())
@@ -206,13 +207,13 @@ fn no_message_waits(name: &str, job_thread: JobThread) {
     let other = embedder.ask(Kind::RuntimeCreate, &RuntimeCreate::default());
     let other = reader::read::<RuntimeCreated<'_>>(&other).unwrap().runtime;
     let held = HeldFiles::of(&runtime);
-    let first = embedder.send(Kind::FileMkdir, &FileTree { runtime: RUNTIME, path: "/first", recursive: None });
+    let first = embedder.send(Kind::FileMkdir, &FileTree { runtime: RUNTIME, path: "/first", recursive: None, owner: None });
     embedder.send(Kind::RuntimeRollback, &RuntimeRollback { runtime: RUNTIME, snapshot: &snapshot });
     for (kind, body) in golden() {
         embedder.send_body(kind, &body);
     }
     // The other runtime is independent of the held lock.
-    let write = FileWrite { runtime: other, path: "/workspace/file", data: b"1", append: None, mode: None };
+    let write = FileWrite { runtime: other, path: "/workspace/file", data: b"1", append: None, mode: None, owner: None };
     embedder.ask(Kind::FileWrite, &write);
     let code = "import fs from 'node:fs'; console.log(fs.readFileSync('file', 'utf8'))";
     let id = embedder.send(Kind::ProcessStart, &start(other, code));
@@ -229,8 +230,24 @@ fn no_message_waits(name: &str, job_thread: JobThread) {
 
 fn start(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
     let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
-    let (limits, live) = (None, None);
-    ProcessStart { runtime, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, limits, stream, live }
+    let (limits, live, user, terminal, keep_orphans) = (None, None, None, None, None);
+    ProcessStart {
+        runtime,
+        mode: Mode::Exec,
+        code,
+        args,
+        exec_argv,
+        env,
+        cwd,
+        stdin,
+        timeout_ms,
+        limits,
+        stream,
+        live,
+        user,
+        terminal,
+        keep_orphans,
+    }
 }
 
 #[test]
@@ -249,14 +266,13 @@ fn requests_of_a_runtime_keep_their_order_while_the_first_waits() {
     let (runtime, _) = embedder.occupied_runtime();
     let held = HeldFiles::of(&runtime);
     let path = "/workspace/order";
-    let write = |data, append| FileWrite { runtime: RUNTIME, path, data, append, mode: None };
+    let write = |data, append| FileWrite { runtime: RUNTIME, path, data, append, mode: None, owner: None };
     let mut ids = vec![embedder.send(Kind::FileWrite, &write(b"1", None))];
     ids.push(embedder.send(Kind::ProcessStart, &start(RUNTIME, "import fs from 'node:fs'; fs.appendFileSync('order', '2')")));
     let process_ends = ids[1];
     let eval = "console.log((await import('node:fs')).existsSync('order'))";
     let runner = RunnerId::new(1).unwrap();
-    let (env, cwd, timeout_ms, stream) = (None, None, None, None);
-    let eval = RunnerEval { runner, code: eval, returns: None, env, cwd, timeout_ms, stream };
+    let eval = RunnerEval::new(runner, eval);
     let evaluated = embedder.send(Kind::RunnerEval, &eval);
     embedder.ping();
     drop(held);
@@ -279,7 +295,7 @@ fn a_request_alone_is_a_job_that_later_requests_follow() {
     let mut embedder = Embedder::new("alone", JobThread::MayWait);
     let (runtime, _) = embedder.occupied_runtime();
     let held = HeldFiles::of(&runtime);
-    let make = |path| body(Kind::FileMkdir, &FileTree { runtime: RUNTIME, path, recursive: None });
+    let make = |path| body(Kind::FileMkdir, &FileTree { runtime: RUNTIME, path, recursive: None, owner: None });
     let job = embedder.handle(Kind::FileMkdir, 100, &make("/one"), true).expect("a job of this thread");
     assert!(embedder.handle(Kind::FileMkdir, 101, &make("/one/two"), true).is_none(), "an earlier call runs");
     let started = embedder.handle(Kind::ProcessStart, 102, &body(Kind::ProcessStart, &start(RUNTIME, "1")), true);
@@ -299,12 +315,11 @@ fn a_pause_that_waits_for_an_earlier_call_refuses_later_requests() {
     let mut embedder = Embedder::new("pause", JobThread::MayWait);
     let (runtime, _) = embedder.occupied_runtime();
     let held = HeldFiles::of(&runtime);
-    let make = |path| FileTree { runtime: RUNTIME, path, recursive: None };
+    let make = |path| FileTree { runtime: RUNTIME, path, recursive: None, owner: None };
     let earlier = embedder.send(Kind::FileMkdir, &make("/earlier"));
-    let pause = RuntimePause { runtime: RUNTIME, timeout_ms: None, temporary: None };
+    let pause = RuntimePause { runtime: RUNTIME, timeout_ms: None, temporary: None, freeze: None };
     let paused = embedder.send(Kind::RuntimePause, &pause);
-    let (env, cwd, timeout_ms, stream, returns) = (None, None, None, None, None);
-    let eval = RunnerEval { runner: RunnerId::new(1).unwrap(), code: "1", returns, env, cwd, timeout_ms, stream };
+    let eval = RunnerEval::new(RunnerId::new(1).unwrap(), "1");
     let refused = [
         embedder.send(Kind::FileMkdir, &make("/later")),
         embedder.send(Kind::ProcessStart, &start(RUNTIME, "1")),

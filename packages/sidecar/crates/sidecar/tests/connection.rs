@@ -172,7 +172,11 @@ fn a_disposed_runtime_differs_from_a_runtime_that_never_existed() {
     for received in [
         parent.ask(Kind::RuntimeDispose, 3, &RuntimeDispose { runtime }),
         parent.ask(Kind::ProcessStart, 4, &program(runtime, "")),
-        parent.ask(Kind::RunnerCreate, 5, &RunnerCreate { runtime, env: None, cwd: None, limits: None }),
+        parent.ask(
+            Kind::RunnerCreate,
+            5,
+            &RunnerCreate { runtime, env: None, cwd: None, limits: None, user: None, language: None },
+        ),
     ] {
         let failure = received.failure();
         assert_eq!(

@@ -9,7 +9,7 @@ use coldframe_protocol::messages::*;
 use common::{Parent, fact, other, text};
 
 fn tree(runtime: RuntimeId, path: &str, recursive: Option<bool>) -> FileTree<'_> {
-    FileTree { runtime, path, recursive }
+    FileTree { runtime, path, recursive, owner: None }
 }
 
 #[test]
@@ -20,7 +20,10 @@ fn creates_and_removes_files_and_errors_name_the_call_and_the_path() {
     let runtime = parent.ask(Kind::RuntimeCreate, 1, &create).read::<RuntimeCreated>().runtime;
     let path = "/workspace/a/b/file";
     for (data, append) in [(&b"one"[..], None), (b" two", Some(true))] {
-        assert_eq!(parent.ask(Kind::FileWrite, 2, &FileWrite { runtime, path, data, append, mode: None }).kind, Kind::Reply);
+        assert_eq!(
+            parent.ask(Kind::FileWrite, 2, &FileWrite { runtime, path, data, append, mode: None, owner: None }).kind,
+            Kind::Reply
+        );
     }
     let received = parent.ask(Kind::FileRead, 3, &FileRead { runtime, path, offset: Some(2), length: 3 });
     assert_eq!(received.read::<FileData<'_>>(), FileData { data: b"e t", size: 7 });

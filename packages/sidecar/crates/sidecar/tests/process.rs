@@ -182,7 +182,7 @@ fn keeps_no_descriptor_and_dumps_no_core() {
 #[test]
 fn a_disposed_runner_differs_from_a_runner_that_never_existed() {
     let mut parent = Parent::new(&[]);
-    let received = parent.ask(Kind::RunnerDispose, 9, &RunnerDispose { runner: RunnerId::new(5).unwrap() });
+    let received = parent.ask(Kind::RunnerDispose, 9, &RunnerOnly { runner: RunnerId::new(5).unwrap() });
     assert_eq!(fact(&received.failure(), "what"), text("runner"));
 }
 
@@ -219,10 +219,10 @@ fn a_file_size_limit_fails_the_write_and_other_programs_continue() {
     assert_eq!(received.read::<Outcome<'_>>().exit_code, 134);
     let received = parent.ask(Kind::ProcessStart, 2, &program(runtime, WRITE));
     assert_eq!(received.read::<Outcome<'_>>().exit_code, 0);
-    let received = parent.ask(Kind::RuntimePause, 3, &RuntimePause { runtime, timeout_ms: None, temporary: None });
+    let received = parent.ask(Kind::RuntimePause, 3, &RuntimePause { runtime, timeout_ms: None, temporary: None, freeze: None });
     assert_eq!((received.failure().code.as_ref(), fact(&received.failure(), "errno")), ("ERR_SNAPSHOT_FILE", text("EFBIG")));
     parent.send(Kind::ProcessStart, 4, &program(runtime, "setTimeout(() => {}, 1e6)"));
-    let received = parent.ask(Kind::RuntimePause, 5, &RuntimePause { runtime, timeout_ms: None, temporary: None });
+    let received = parent.ask(Kind::RuntimePause, 5, &RuntimePause { runtime, timeout_ms: None, temporary: None, freeze: None });
     assert_eq!(received.failure().code, "ERR_SNAPSHOT");
     let received = parent.ask(Kind::ProcessStart, 6, &program(runtime, "console.log('alive')"));
     assert_eq!(received.read::<Outcome<'_>>().stdout, b"alive\n");

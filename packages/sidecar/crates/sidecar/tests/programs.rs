@@ -11,13 +11,13 @@ use common::{Parent, fact, program, runtime};
 fn runner(parent: &mut Parent) -> RunnerId {
     let runtime = parent.runtime();
     parent
-        .ask(Kind::RunnerCreate, 2, &RunnerCreate { runtime, env: None, cwd: None, limits: None })
+        .ask(Kind::RunnerCreate, 2, &RunnerCreate { runtime, env: None, cwd: None, limits: None, user: None, language: None })
         .read::<RunnerCreated>()
         .runner
 }
 
 fn eval(runner: RunnerId, code: &str) -> RunnerEval<'_> {
-    RunnerEval { runner, code, returns: None, env: None, cwd: None, timeout_ms: None, stream: None }
+    RunnerEval::new(runner, code)
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn an_evaluation_is_canceled_and_the_runner_continues() {
 fn an_evaluation_in_an_exited_runner_fails() {
     let mut parent = Parent::new(&[]);
     let runner = runner(&mut parent);
-    assert_eq!(parent.ask(Kind::RunnerDispose, 10, &RunnerDispose { runner }).kind, Kind::Reply);
+    assert_eq!(parent.ask(Kind::RunnerDispose, 10, &RunnerOnly { runner }).kind, Kind::Reply);
     let received = parent.ask(Kind::RunnerEval, 11, &eval(runner, "1"));
     let failure = received.failure();
     assert_eq!(failure.code, "ERR_RUNNER_EXITED");

@@ -41,11 +41,16 @@ pub enum Event<'a> {
         id: u32,
         /// The code of the snippet.
         source: &'a str,
-        /// Whether the snippet may return a value.
-        returns: bool,
+        /// The flags of the evaluation, of [`coldframe_abi::EvalFlag`].
+        flags: u32,
         /// The environment and the working directory of this evaluation: an encoded [`Place`].
         /// Empty if the evaluation has the program's.
         place: &'a [u8],
+    },
+    /// The end of an evaluation that the sidecar has ended.
+    Abandon {
+        /// The number of the evaluation.
+        id: u32,
     },
     /// The restore of the memory from a snapshot.
     Restore {
@@ -61,10 +66,11 @@ impl Event<'_> {
             Self::Start { mode, block } => (EventKind::Start, mode.number(), 0, [block, &[], &[]]),
             Self::Timer => (EventKind::Timer, 0, 0, [&[]; 3]),
             Self::Complete { operation, result, bytes } => (EventKind::Complete, *operation, *result, [bytes, &[], &[]]),
-            Self::Eval { id, source, returns, place } => {
+            Self::Eval { id, source, flags, place } => {
                 let place = if place.is_empty() { &[0; 4] } else { *place };
-                (EventKind::Eval, *id, i32::from(*returns), [place, source.as_bytes(), &[]])
+                (EventKind::Eval, *id, *flags as i32, [place, source.as_bytes(), &[]])
             }
+            Self::Abandon { id } => (EventKind::Abandon, *id, 0, [&[]; 3]),
             Self::Restore { block } => (EventKind::Restore, 0, 0, [block, &[], &[]]),
         };
         let len = payload.iter().map(|part| part.len() as u32).sum();
@@ -211,7 +217,7 @@ mod tests {
     #[test]
     fn pads_events_to_eight_bytes() {
         let mut out = Vec::new();
-        Event::Eval { id: 3, source: "1+1", returns: true, place: &[] }.encode(&mut out);
+        Event::Eval { id: 3, source: "1+1", flags: 1, place: &[] }.encode(&mut out);
         Event::Timer.encode(&mut out);
         assert_eq!(out.len(), 16 + 8 + 16);
         assert_eq!(&out[..16], b"\x04\0\0\0\x03\0\0\0\x01\0\0\0\x07\0\0\0");
@@ -224,7 +230,7 @@ mod tests {
         let env = [("A".to_owned(), "é".to_owned())];
         let place = Place { cwd: None, env: &env }.encode();
         let mut out = Vec::new();
-        Event::Eval { id: 3, source: "1", returns: false, place: &place }.encode(&mut out);
+        Event::Eval { id: 3, source: "1", flags: 0, place: &place }.encode(&mut out);
         let expected: &[u8] = b"\x02\0\0\0\0\0\0\0\0\0\0\0\x04\0\0\0A=\xc3\xa9\0\0\0\x001\0\0\0\0\0\0\0";
         assert_eq!(&out[8..16], b"\0\0\0\0\x19\0\0\0");
         assert_eq!(&out[16..], expected);

@@ -1,10 +1,10 @@
 //! The guest's monotonic clock: the host machine's clock with an offset, so that the guest's clock
 //! continues from its value in the snapshot.
 //!
-//! The time between snapshot and restore does not exist for the guest: its timers keep their
-//! remaining time, and no measured duration jumps. The wall clock is the host machine's clock, so
-//! the guest's wall clock jumps forward. Linux treats its clocks in this way after a machine was
-//! suspended. Next: `snapshot/mod.rs`.
+//! The time between snapshot and restore does not exist for the guest, and neither does the time in
+//! which a runtime is frozen. Timers keep their remaining time, and no measured duration jumps. The
+//! wall clock is the host machine's clock, so the guest's wall clock jumps forward. Linux treats
+//! its clocks in this way after a machine was suspended. Next: `snapshot/mod.rs`.
 
 use coldframe_sys as sys;
 
@@ -20,6 +20,16 @@ impl Clock {
     /// Returns a clock whose present time is `guest_ns`.
     pub(crate) fn showing(guest_ns: u64) -> Self {
         Self { ahead: guest_ns.wrapping_sub(sys::monotonic_ns()) }
+    }
+
+    /// Returns this clock with its time set back by `ns`.
+    pub(crate) fn behind(self, ns: u64) -> Self {
+        Self { ahead: self.ahead.wrapping_sub(ns) }
+    }
+
+    /// Returns this clock with its time set forward by `ns`.
+    pub(crate) fn ahead_by(self, ns: u64) -> Self {
+        Self { ahead: self.ahead.wrapping_add(ns) }
     }
 
     /// Returns the guest's time.

@@ -23,8 +23,15 @@ pub struct StoreData {
     pub fatal: Option<Fatal>,
     /// The time when the user's program started, in nanoseconds of the monotonic clock.
     pub program_began: Option<u64>,
-    /// The guest's monotonic clock.
+    /// The guest's monotonic clock, without the time in which the runtime was frozen.
     pub(crate) clock: Clock,
+}
+
+impl StoreData {
+    /// Returns the guest's monotonic clock. The clock stops while the runtime is frozen.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock.behind(self.refs.caller.frozen_ns())
+    }
 }
 
 /// The references that imports need. The references share one `Arc`, because every system call

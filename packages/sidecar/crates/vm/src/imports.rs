@@ -136,7 +136,7 @@ fn scheduling(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
 
 fn time_and_entropy(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "clock", |call: Call<'_>, id: i32| -> i64 {
-        let nanoseconds = if id.cast_unsigned() == Clock::Wall.number() { sys::wall_ns() } else { call.data().clock.now() };
+        let nanoseconds = if id.cast_unsigned() == Clock::Wall.number() { sys::wall_ns() } else { call.data().clock().now() };
         i64::try_from(nanoseconds).unwrap_or(i64::MAX)
     })?;
     linker.func_wrap(MODULE, "random", |mut call: Call<'_>, ptr: u32, len: u32| -> wasmtime::Result<()> {

@@ -302,7 +302,7 @@ impl Vm {
     /// Returns the time of the guest's next timer, in nanoseconds of the host machine's monotonic
     /// clock.
     pub fn due(&self, state: &StateBlock) -> Option<u64> {
-        (state.timer_at >= 0.0).then(|| self.store.data().clock.host((state.timer_at * 1e6) as u64))
+        (state.timer_at >= 0.0).then(|| self.store.data().clock().host((state.timer_at * 1e6) as u64))
     }
 
     /// Returns text in the guest's memory. The conversion is lossy, because the guest may have

@@ -96,8 +96,22 @@ system_calls! {
         /// `EACCES`. Each sentence is returned once.
         Reason(buffer: Buffer) = 0x123 => Value("the sentence's length, 0 without a sentence");
         /// Returns the kind of a descriptor in the numbers of Node's `guessHandleType`. A TCP
-        /// socket is 0, and a UDP socket 2. Pipes and Unix sockets are 4, all other descriptors 3.
-        /// A number without a descriptor is 6.
+        /// socket is 0, an end of a terminal 1, and a UDP socket 2. Pipes and Unix sockets are 4,
+        /// all other descriptors 3. A number without a descriptor is 6.
         Kind(fd) = 0x124 => Value("the kind");
+        /// Sets a user attribute, whose name begins with `user.`. `flags`: 1 fails with `EEXIST` if
+        /// the attribute exists, 2 fails with `ENODATA` if not. Fails with `EOPNOTSUPP` for other
+        /// names and in mounts. Fails with `E2BIG` for a value of more than 64 KiB. Fails with
+        /// `ENOSPC` for more than 256 attributes or 64 KiB of a file.
+        SetAttribute(path: Path, name: Text, value: Bytes, flags, follow) = 0x130 => Zero;
+        /// Returns the value of a user attribute. With an empty buffer, returns only the length.
+        /// Fails with `ENODATA` if the attribute is missing, and with `ERANGE` if the buffer is too
+        /// short.
+        Attribute(path: Path, name: Text, out: Buffer, follow) = 0x131 => Value("the length of the value");
+        /// Returns the names of the user attributes, each with a NUL. With an empty buffer, returns
+        /// only the length. Fails with `ERANGE` if the buffer is too short.
+        AttributeNames(path: Path, out: Buffer, follow) = 0x132 => Value("the length of the names");
+        /// Removes a user attribute. Fails with `ENODATA` if the attribute is missing.
+        RemoveAttribute(path: Path, name: Text, follow) = 0x133 => Zero;
     }
 }

@@ -13,6 +13,7 @@ mod cryptography;
 mod files;
 mod processes;
 mod sockets;
+mod terminals;
 
 pub use bindings::BindingCall;
 pub use blocking::BlockingCall;
@@ -21,6 +22,7 @@ pub use cryptography::CryptographyCall;
 pub use files::FileCall;
 pub use processes::ProcessCall;
 pub use sockets::SocketCall;
+pub use terminals::TerminalCall;
 
 /// The largest number of integers that a call has.
 pub const MAX_INTEGERS: usize = 8;
@@ -221,6 +223,8 @@ families! {
     Clock(ClockCall) = 0x500, "clocks";
     /// Functions of the app.
     Binding(BindingCall) = 0x600, "bindings";
+    /// Terminals.
+    Terminal(TerminalCall) = 0x700, "terminals";
 }
 
 #[cfg(test)]

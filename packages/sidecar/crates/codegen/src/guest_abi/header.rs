@@ -19,15 +19,26 @@ pub fn header() -> String {
     );
     for (prefix, rows) in NUMBERS {
         let rows: Vec<_> = rows.iter().map(|row| format!("{prefix}_{} = {}", upper(row.name), row.number)).collect();
-        let _ = writeln!(text, "enum {{ {} }};", rows.join(", "));
+        enumeration(&mut text, &rows);
     }
     let calls: Vec<_> =
         ClockCall::DECLARATIONS.iter().map(|call| format!("CF_SYS_{} = {:#x}", upper(call.name), call.number)).collect();
-    let _ = writeln!(text, "enum {{ {} }};", calls.join(", "));
+    enumeration(&mut text, &calls);
     block(&mut text, "CfInfo", InfoBlock::LEN, InfoBlock::FIELDS);
     block(&mut text, "CfState", StateBlock::LEN, StateBlock::FIELDS);
     block(&mut text, "CfEvent", EventHeader::LEN, EventHeader::FIELDS);
     text + "\n#endif\n"
+}
+
+/// Writes an enumeration in one line, or a long enumeration with each number in its own line.
+fn enumeration(text: &mut String, rows: &[String]) {
+    const WIDTH: usize = 130;
+    let line = format!("enum {{ {} }};", rows.join(", "));
+    let _ = if line.len() <= WIDTH {
+        writeln!(text, "{line}")
+    } else {
+        writeln!(text, "enum {{\n    {},\n}};", rows.join(",\n    "))
+    };
 }
 
 fn block(text: &mut String, name: &str, len: usize, fields: &[Field]) {

@@ -67,6 +67,7 @@ fn upper(name: &str) -> String {
 /// The named numbers of the shim's header, each with its prefix in C.
 const NUMBERS: &[(&str, &[NumberRow])] = &[
     ("CF_EVENT", coldframe_abi::EventKind::ROWS),
+    ("CF_EVAL", coldframe_abi::EvalFlag::ROWS),
     ("CF_MODE", coldframe_abi::ProgramMode::ROWS),
     ("CF_STATUS", coldframe_abi::GuestStatus::ROWS),
     ("CF_REASON", coldframe_abi::ExitReason::ROWS),

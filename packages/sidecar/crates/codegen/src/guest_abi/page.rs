@@ -18,6 +18,7 @@ pub fn parts() -> Vec<GeneratedFile> {
         part("state block", block(StateBlock::FIELDS)),
         part("event header", block(EventHeader::FIELDS)),
         part("events", numbers(coldframe_abi::EventKind::ROWS)),
+        part("evaluation flags", numbers(coldframe_abi::EvalFlag::ROWS)),
         part("modes", numbers(coldframe_abi::ProgramMode::ROWS)),
         part("exit reasons", numbers(coldframe_abi::ExitReason::ROWS)),
         part("exit codes", numbers(coldframe_abi::ExitCode::ROWS)),

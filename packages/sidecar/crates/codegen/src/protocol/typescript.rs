@@ -88,7 +88,19 @@ pub fn decoders(protocol: &Protocol) -> String {
         }
     }
     let helpers = [
-        "binary", "details", "fields", "flag", "list", "listOf", "natural", "naturals", "oneOf", "text", "textMap", "texts",
+        "binary",
+        "binaryMap",
+        "details",
+        "fields",
+        "flag",
+        "list",
+        "listOf",
+        "natural",
+        "naturals",
+        "oneOf",
+        "text",
+        "textMap",
+        "texts",
         "whole",
     ];
     let used: Vec<_> = helpers.into_iter().filter(|helper| body.contains(&format!("{helper}("))).collect();
@@ -115,6 +127,7 @@ fn decoder(text: &mut String, protocol: &Protocol, name: &str, fields: &[Field])
             Kind::Flag => format!("flag(map, at, '{key}')"),
             Kind::Bytes => format!("binary(map, at, '{key}')"),
             Kind::Details => format!("details(map, at, '{key}')"),
+            Kind::Map(entry) if matches!(**entry, Kind::Bytes) => format!("binaryMap(map, at, '{key}')"),
             Kind::Map(_) => format!("textMap(map, at, '{key}')"),
             Kind::List(entry) => match &**entry {
                 Kind::Text => format!("texts(map, at, '{key}')"),

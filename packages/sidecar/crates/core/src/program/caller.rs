@@ -70,6 +70,20 @@ impl Caller for Program {
         has_room
     }
 
+    fn write_terminal(&self, bytes: &[u8], waker: &Waker) -> usize {
+        let mut output = self.output.lock();
+        let taken = output.write_terminal(bytes);
+        if taken == 0 {
+            output.wait(waker);
+        }
+        taken
+    }
+
+    fn resume(&self) {
+        let waiting = self.control.lock().waiting.take();
+        self.wake(waiting);
+    }
+
     fn flush_output(&self) {
         self.flush_all();
     }
@@ -88,6 +102,10 @@ impl Caller for Program {
 
     fn wake_at(&self, at_ns: u64, waker: Waker) -> AlarmGuard<'_> {
         Box::new(self.timers().wait(at_ns, move || waker.wake()))
+    }
+
+    fn frozen_ns(&self) -> u64 {
+        self.freeze.total_ns()
     }
 
     fn cpu_ns(&self) -> u64 {

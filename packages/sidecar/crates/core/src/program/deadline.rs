@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// The delay after which an alarm is set again while its program is held.
 const HELD: Duration = Duration::from_millis(50);
+/// The delay after which an alarm is set again while its program is frozen.
+pub(super) const FROZEN: Duration = Duration::from_secs(1);
 
 /// The deadline of a program or of an evaluation.
 #[derive(Debug, Clone, Copy)]
@@ -59,15 +61,35 @@ impl Program {
         control.deadline = Some(deadline);
     }
 
+    /// Moves the deadlines of the program and of its evaluations by `ns`, because the program was
+    /// frozen for this time. The alarms find the frozen time themselves.
+    pub(crate) fn move_deadlines(&self, ns: u64) {
+        let mut control = self.control.lock();
+        control.evaluations.move_deadlines(ns);
+        if let Some(deadline) = &mut control.deadline {
+            deadline.at = deadline.at.saturating_add(ns);
+        }
+    }
+
     /// Sets an alarm that calls `then` at `at`. If the program is held at that time, the alarm is
-    /// set again, because the time of a held program does not count. A program that is restored
-    /// from a snapshot continues with the remaining time.
+    /// set again, because the time of a held program does not count. The time in which the program
+    /// was frozen does not count either. A program that is restored from a snapshot continues with
+    /// the remaining time.
     pub(super) fn alarm(&self, at: u64, then: impl FnOnce(&Self) + Send + 'static) -> Alarm {
         let this = self.this.clone();
+        let frozen_before = self.freeze.total_ns();
         self.scheduler.timers().set(at, move || {
             let Some(program) = this.upgrade() else { return };
-            if program.quiesce.is_holding() {
-                let again = program.alarm(sys::monotonic_ns() + nanos(HELD), then);
+            let frozen_ns = program.freeze.total_ns().saturating_sub(frozen_before);
+            let delay = match (program.freeze.is_frozen(), program.quiesce.is_holding()) {
+                (true, _) => Some(nanos(FROZEN)),
+                (_, true) => Some(nanos(HELD)),
+                // The alarm was set before a freeze.
+                _ if frozen_ns > 0 => Some(0),
+                _ => None,
+            };
+            if let Some(delay) = delay {
+                let again = program.alarm(at.saturating_add(frozen_ns).max(sys::monotonic_ns() + delay), then);
                 program.control.lock().alarms.push(again);
             } else {
                 then(&program);

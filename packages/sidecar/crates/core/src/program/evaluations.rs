@@ -91,6 +91,15 @@ impl Evaluations {
         self.queue.extend(queued);
     }
 
+    /// Moves the deadlines of the running and the waiting evaluations by `ns`.
+    pub(super) fn move_deadlines(&mut self, ns: u64) {
+        let current = self.current.as_mut().and_then(|current| current.deadline.as_mut());
+        let queued = self.queue.iter_mut().filter_map(|queued| queued.deadline.as_mut());
+        for deadline in current.into_iter().chain(queued) {
+            deadline.at = deadline.at.saturating_add(ns);
+        }
+    }
+
     /// Returns whether an evaluation is queued and no evaluation is running.
     pub(crate) fn can_start(&self) -> bool {
         self.current.is_none() && !self.queue.is_empty()
@@ -137,7 +146,9 @@ impl Program {
             None => self.evaluation(request.id, began, self.limits().wall().map(Deadline::after), false),
         });
         // The lock is held, because `take_sink` ends the evaluation and its output together.
-        self.output.lock().begin(Some(request.id), request.streams);
+        self.output.lock().begin_evaluation(request.id, request.streams);
+        // The guest continues after an interrupt from before the evaluation.
+        self.must_interrupt.store(false, Ordering::Release);
         drop(control);
         self.begin_cpu();
         Some(request)
@@ -190,6 +201,32 @@ impl Program {
         alarms.into_iter().for_each(|alarm| self.scheduler.timers().cancel(alarm));
     }
 
+    /// Ends the running evaluation because the embedder has interrupted the runner. Without an
+    /// evaluation, ends the callback that the guest runs.
+    pub(crate) fn interrupt_work(&self) {
+        if self.interrupt_current(&Error::Interrupted) {
+            return;
+        }
+        let mut control = self.control.lock();
+        if control.evaluations.current.is_some() || control.exited.is_some() {
+            return;
+        }
+        self.must_interrupt.store(true, Ordering::Release);
+        let waiting = control.waiting.take();
+        drop(control);
+        self.wake(waiting);
+    }
+
+    /// Forgets an interrupt without an evaluation, because the guest has ended its turn.
+    pub(super) fn forget_interrupt(&self) {
+        if self.is_interrupted() {
+            let control = self.control.lock();
+            if control.evaluations.current.is_none() {
+                self.must_interrupt.store(false, Ordering::Release);
+            }
+        }
+    }
+
     /// Interrupts the running evaluation. Returns whether an evaluation was running.
     pub(super) fn interrupt_current(&self, reason: &Error) -> bool {
         let id = self.control.lock().evaluations.current_id();
@@ -235,7 +272,8 @@ impl Program {
         let failure = current.failure.or(failure);
         let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
         let timings = Timings { guest_run_ns: sys::monotonic_ns() - current.began, ..Timings::default() };
-        let outcome = self.outcome(exit_code, value, failure, timings);
+        // The program continues, so no signal has ended the program.
+        let outcome = self.outcome((exit_code, None), value, failure, timings);
         if !current.is_detached {
             self.sink.send(|sink| sink.evaluated(current.id, outcome));
         }
@@ -273,13 +311,18 @@ impl Program {
 
     /// Reports the evaluations of a program that has ended. The running evaluation ends with the
     /// program, and the waiting evaluations never run.
-    pub(super) fn report_unfinished(&self, unfinished: Unfinished, exit_code: i32, failure: Option<&Error>) {
+    pub(super) fn report_unfinished(
+        &self,
+        unfinished: Unfinished,
+        (exit_code, signal): (i32, Option<u8>),
+        failure: Option<&Error>,
+    ) {
         if let Some(current) = unfinished.current {
             self.cancel_alarms(current.alarms);
             let failure = current.failure.or_else(|| failure.cloned());
             let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
             let timings = Timings { guest_run_ns: sys::monotonic_ns() - current.began, ..Timings::default() };
-            let outcome = self.outcome(exit_code, None, failure, timings);
+            let outcome = self.outcome((exit_code, signal), None, failure, timings);
             if !current.is_detached {
                 self.sink.send(|sink| sink.evaluated(current.id, outcome));
             }

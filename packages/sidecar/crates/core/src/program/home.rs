@@ -38,4 +38,10 @@ pub(crate) trait Home: Send + Sync {
 
     /// Removes a program from the live programs.
     fn remove(&self, program: &Arc<Program>);
+
+    /// Adds an ended program whose output is open.
+    fn output_is_open(&self, program: &Arc<Program>);
+
+    /// Removes an ended program whose output was open.
+    fn output_ended(&self, program: &Program);
 }

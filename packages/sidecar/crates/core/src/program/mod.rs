@@ -7,7 +7,8 @@
 //!
 //! `run.rs` runs a program from start to end, and `containment.rs` ends a program whose work has
 //! panicked. `evaluations.rs` has the snippets of a resident program, `deadline.rs` the limits of
-//! time, `output.rs` and `shared_output.rs` the output, and `usage.rs` the use of limits. `tree.rs`
+//! time, `output.rs` and `shared_output.rs` the output, and `usage.rs` the use of limits.
+//! `open_output.rs` delays the outcome of a program until its output has ended. `tree.rs`
 //! extends the limits of a root program to its descendants. `quiesce.rs` and
 //! `rest.rs` bring the programs of a runtime to rest, and `snapshot.rs` takes a program's snapshot.
 //! `caller.rs` is a program's interface for the kernel, and `home.rs` the interface of the runtime
@@ -23,6 +24,7 @@ mod lineage;
 mod membership;
 #[cfg(test)]
 mod models;
+mod open_output;
 mod output;
 #[cfg(test)]
 mod output_models;
@@ -51,7 +53,7 @@ pub(crate) use tree::EndedRoot;
 use crate::budget::RuntimeBudget;
 use crate::options::{Mode, Streams};
 use crate::outcome::Sink;
-use crate::sched::{Alarm, Scheduler, Task, Timers};
+use crate::sched::{Alarm, Freeze, Scheduler, Task, Timers};
 use coldframe_error::Error;
 use coldframe_ids::{Lineage, Pid};
 use coldframe_kernel::{self as kernel, Limits, Status};
@@ -61,6 +63,7 @@ use coldframe_panics::runtime::Mutex;
 use coldframe_sys as sys;
 use deadline::Deadline;
 use evaluations::Evaluations;
+use open_output::OpenOutput;
 use output::{Piece, Written};
 use program_sink::ProgramSink;
 use shared_output::{EndedOutput, SharedOutput};
@@ -98,6 +101,8 @@ pub(crate) struct Program {
     budget: Arc<RuntimeBudget>,
     /// The health of the runtime.
     health: Arc<Health>,
+    /// Whether the runtime is frozen.
+    freeze: Arc<Freeze>,
     pub(crate) quiesce: Arc<Quiesce>,
     pub(crate) process: kernel::Process,
     gate: Arc<Gate>,
@@ -139,6 +144,8 @@ struct Control {
     /// Whether another program has taken the sink.
     sink_taken: bool,
     evaluations: Evaluations,
+    /// Whether the program has ended and its output is open.
+    open_output: OpenOutput,
     /// Wakes the task while the program has no work.
     waiting: Option<Waker>,
     alarms: Vec<Alarm>,
@@ -178,6 +185,7 @@ pub(crate) struct Parts {
     pub(crate) process: kernel::Process,
     pub(crate) budget: Arc<RuntimeBudget>,
     pub(crate) health: Arc<Health>,
+    pub(crate) freeze: Arc<Freeze>,
 }
 
 impl Program {
@@ -198,6 +206,7 @@ impl Program {
             tree: OnceLock::new(),
             budget: parts.budget,
             health: parts.health,
+            freeze: parts.freeze,
             quiesce: parts.quiesce,
             output: SharedOutput::new(parts.streams, parts.process.limits.output_bytes),
             process: parts.process,
@@ -294,7 +303,7 @@ impl Program {
     /// before the program waits.
     pub(crate) fn flush_all(&self) {
         self.flush();
-        if let Some(root) = self.root() {
+        if let Some(root) = self.stream_root() {
             root.flush();
         }
     }
@@ -304,7 +313,27 @@ impl Program {
     pub(crate) fn stream(&self, streams: Streams) -> bool {
         let streams = self.output.lock().stream(streams);
         self.flush();
+        self.wake_writers();
         streams
+    }
+
+    /// Wakes the tasks that wait for a reader of the output or for space in the window.
+    fn wake_writers(&self) {
+        let waiting = std::mem::take(&mut self.output.lock().waiting);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// Sends the output that remains in the program's terminal when the program ends.
+    fn finish_terminal(&self) {
+        let rest = self.process.take_terminal_output();
+        if !rest.is_empty() {
+            self.write(1, &rest);
+        }
+    }
+
+    /// Sends the output of these descriptors to listeners too, from now on. `add` adds a listener.
+    pub(crate) fn observe(&self, observed: Streams, add: impl FnOnce()) {
+        self.output.observe(observed, |piece| self.send(piece), add);
     }
 
     /// Sends the gathered output.
@@ -328,7 +357,8 @@ impl Program {
     /// guest never polls.
     pub(crate) fn end(&self, reason: Error) {
         let mut control = self.control.lock();
-        if control.exited.is_some() || control.failure.is_some() {
+        let reports = matches!(control.open_output, OpenOutput::Reports(_));
+        if control.exited.is_some() || control.failure.is_some() || reports {
             return;
         }
         control.failure = Some(reason);
@@ -350,12 +380,15 @@ impl Program {
     }
 
     fn wake(&self, waiting: Option<Waker>) {
-        let writing = std::mem::take(&mut self.output.lock().waiting);
+        self.wake_writers();
         self.process.wake_blocked();
-        writing.into_iter().chain(waiting).for_each(Waker::wake);
+        waiting.into_iter().for_each(Waker::wake);
         // The program may wait for space in the output stream of another program.
         if let Some(task) = self.task() {
             Waker::from(task).wake();
+        }
+        if self.is_ending() {
+            self.freeze.recheck();
         }
     }
 
@@ -366,8 +399,10 @@ impl Program {
             return;
         }
         let failure = control.failure.take();
-        let status = Status::of(exit_code, failure.as_ref());
-        let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
+        // The end of a program whose output was open has been recorded already.
+        let before = std::mem::take(&mut control.open_output).status();
+        let status = before.filter(|_| failure.is_none()).unwrap_or_else(|| Status::of(exit_code, failure.as_ref()));
+        let exit_code = failure.as_ref().map_or_else(|| status.exit_code(), Error::exit_code);
         control.exited = Some(exit_code);
         let deadline = control.deadline;
         self.has_exited.store(true, Ordering::Release);
@@ -386,24 +421,27 @@ impl Program {
         for alarm in alarms {
             self.scheduler.timers().cancel(alarm);
         }
-        if failure.is_none() {
+        if failure.is_none() && before.is_none() {
             self.leave_tree(deadline);
         }
         self.contain_end(|| {
             self.process.leave_peaks();
-            self.process.kernel.processes.exited(self.pid, status, failure.is_some());
+            if before.is_none() {
+                self.process.kernel.processes.exited(self.pid, status, failure.is_some());
+            }
         });
-        self.report_unfinished(evaluations, exit_code, failure.as_ref());
-        let outcome = self.outcome(exit_code, value, failure, timings);
+        self.report_unfinished(evaluations, (exit_code, status.signal()), failure.as_ref());
+        let outcome = self.outcome((exit_code, status.signal()), value, failure, timings);
         if !sink_taken {
             self.sink.send(|sink| sink.exited(outcome));
         }
     }
 
-    /// Makes an outcome with the captured output.
+    /// Makes an outcome with the captured output. The pair has the exit code, and the signal that
+    /// ended the program.
     fn outcome(
         &self,
-        exit_code: i32,
+        (exit_code, signal): (i32, Option<u8>),
         value: Option<String>,
         failure: Option<Error>,
         timings: crate::outcome::Timings,
@@ -415,7 +453,7 @@ impl Program {
         waiting.into_iter().for_each(Waker::wake);
         // The embedder must receive the program's warnings before its outcome.
         self.process.kernel.usage.warnings.send();
-        crate::Outcome { exit_code, stdout, stderr, stdout_truncated, stderr_truncated, value, failure, timings }
+        crate::Outcome { exit_code, signal, stdout, stderr, stdout_truncated, stderr_truncated, value, failure, timings }
     }
 }
 

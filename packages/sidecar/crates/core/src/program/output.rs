@@ -12,8 +12,14 @@ use std::task::Waker;
 
 /// The largest number of streamed bytes without credit (`docs/internals/protocol.md`).
 const WINDOW: u64 = 256 << 10;
+/// The part of the window that a terminal leaves free for the output that remains when its program
+/// ends. The queue of a terminal has at most this number of bytes.
+const TERMINAL_REST: u64 = 32 << 10;
 /// The number of gathered bytes at which a piece is sent.
 const PIECE: usize = 64 << 10;
+
+/// The most bytes of a descriptor from before an evaluation that the evaluation's reader receives.
+const EARLIER: usize = WINDOW as usize / 4;
 
 /// The result of a guest's `write`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +82,8 @@ impl OutputSnapshot {
 pub(crate) struct Output {
     descriptors: [Descriptor; 2],
     streams: Streams,
+    /// The descriptors whose output is also sent to listeners, for which the program does not wait.
+    observed: Streams,
     /// The evaluation of a resident program that receives the streamed bytes.
     evaluation: Option<EvaluationId>,
     /// Whether the program or the evaluation has ended.
@@ -92,6 +100,7 @@ impl Output {
         Self {
             descriptors: Default::default(),
             streams,
+            observed: Streams::default(),
             evaluation: None,
             is_closed: false,
             limit,
@@ -100,8 +109,21 @@ impl Output {
         }
     }
 
-    /// Streams these descriptors from now on, for the next evaluation or for a restored program.
-    /// Resets the window, and keeps the bytes captured since the last evaluation.
+    /// Streams these descriptors from now on, for the next evaluation. Each stream begins with the
+    /// last bytes captured since the last evaluation, up to a quarter of the window.
+    pub(crate) fn begin_evaluation(&mut self, evaluation: EvaluationId, streams: Streams) {
+        self.begin(Some(evaluation), streams);
+        for (descriptor, is_streamed) in self.descriptors.iter_mut().zip([streams.stdout, streams.stderr]) {
+            if is_streamed {
+                let skipped = descriptor.captured.len().saturating_sub(EARLIER);
+                descriptor.gathered = descriptor.captured[skipped..].to_vec();
+                self.unread += descriptor.gathered.len() as u64;
+            }
+        }
+    }
+
+    /// Streams these descriptors from now on, for a restored program or evaluation. Resets the
+    /// window, and keeps the captured bytes.
     pub(crate) fn begin(&mut self, evaluation: Option<EvaluationId>, streams: Streams) {
         self.evaluation = evaluation;
         self.streams = streams;
@@ -114,8 +136,17 @@ impl Output {
     pub(crate) fn close(&mut self) -> Vec<Waker> {
         self.begin(None, Streams::default());
         self.is_closed = true;
+        self.observed = Streams::default();
         self.descriptors.iter_mut().for_each(|descriptor| descriptor.gathered = Vec::new());
         std::mem::take(&mut self.waiting)
+    }
+
+    /// Sends the output of these descriptors to listeners from now on, without waiting for the
+    /// listeners.
+    pub(crate) fn observe(&mut self, observed: Streams) {
+        if !self.is_closed {
+            self.observed = observed;
+        }
     }
 
     pub(crate) fn streams(&self) -> Streams {
@@ -159,11 +190,19 @@ impl Output {
         if fd == 1 { self.streams.stdout } else { self.streams.stderr }
     }
 
+    fn observed(&self, fd: u8) -> bool {
+        if fd == 1 { self.observed.stdout } else { self.observed.stderr }
+    }
+
     /// Accepts as many of `bytes` as possible. `fd` is 1 or 2.
     pub(crate) fn write(&mut self, fd: u8, bytes: &[u8]) -> (Written, Effect) {
-        let streamed = self.streamed(fd);
+        let (streamed, observed) = (self.streamed(fd), self.observed(fd));
         let window = WINDOW.saturating_sub(self.unread) as usize;
-        let taken = if streamed { bytes.len().min(window).min(PIECE) } else { bytes.len() };
+        let taken = match (streamed, observed) {
+            (true, _) => bytes.len().min(window).min(PIECE),
+            (false, true) => bytes.len().min(PIECE),
+            (false, false) => bytes.len(),
+        };
         if taken == 0 && !bytes.is_empty() {
             return (Written::Full, Effect::default());
         }
@@ -183,10 +222,25 @@ impl Output {
         let mut effect = Effect { is_full: false, near: is_near.then_some(held) };
         if streamed {
             self.unread += taken as u64;
+        }
+        if streamed || observed {
             descriptor.gathered.extend_from_slice(&bytes[..taken]);
             effect.is_full = descriptor.gathered.len() >= PIECE;
         }
         (Written::Taken(taken), effect)
+    }
+
+    /// Accepts bytes of the program's terminal as streamed bytes of descriptor 1, and captures no
+    /// bytes. Returns the number of accepted bytes, 0 without a reader and in a full window.
+    pub(crate) fn write_terminal(&mut self, bytes: &[u8]) -> usize {
+        if !self.streams.stdout {
+            return 0;
+        }
+        let window = (WINDOW - TERMINAL_REST).saturating_sub(self.unread) as usize;
+        let taken = bytes.len().min(window).min(PIECE);
+        self.unread += taken as u64;
+        self.descriptors[0].gathered.extend_from_slice(&bytes[..taken]);
+        taken
     }
 
     /// Returns whether a write to a streamed descriptor would be accepted.
@@ -197,7 +251,7 @@ impl Output {
     /// Adds credit for `bytes`. Returns the tasks that can continue.
     pub(crate) fn credit(&mut self, bytes: u64) -> Vec<Waker> {
         self.unread = self.unread.saturating_sub(bytes);
-        if self.has_room() { std::mem::take(&mut self.waiting) } else { Vec::new() }
+        if self.unread < WINDOW - TERMINAL_REST { std::mem::take(&mut self.waiting) } else { Vec::new() }
     }
 
     /// Takes the gathered pieces, because a piece is full, or the guest waits or ends.
@@ -295,6 +349,45 @@ mod tests {
     }
 
     #[test]
+    fn a_terminal_leaves_space_for_its_last_output_and_is_not_captured() {
+        let mut output = Output::new(Streams::default(), 10);
+        assert_eq!(output.write_terminal(b"lost"), 0, "no reader");
+        output.begin(None, Streams { stdout: true, stderr: false });
+        let block = vec![7_u8; PIECE];
+        let mut sent = 0;
+        while let taken @ 1.. = output.write_terminal(&block) {
+            sent += taken;
+        }
+        assert_eq!(sent as u64, WINDOW - TERMINAL_REST);
+        let rest = vec![7_u8; TERMINAL_REST as usize];
+        assert_eq!(output.write(1, &rest).0, Written::Taken(rest.len()));
+        output.wait(Waker::noop());
+        assert!(output.credit(TERMINAL_REST).is_empty(), "the terminal has no space yet");
+        assert_eq!(output.credit(1).len(), 1);
+        assert_eq!((output.write_terminal(&block), output.take()[0].0.len()), (1, 10));
+    }
+
+    #[test]
+    fn listeners_receive_later_output_and_never_stop_writes() {
+        let mut output = Output::new(Streams { stdout: false, stderr: true }, 10);
+        output.write(1, b"ab");
+        output.observe(Streams { stdout: true, stderr: false });
+        let block = vec![7_u8; 10 * PIECE];
+        for _ in 0..WINDOW as usize / PIECE + 1 {
+            let (written, effect) = output.write(1, &block);
+            assert_eq!((written, effect.is_full), (Written::Taken(PIECE), true));
+            assert_eq!(output.flush(), [piece(1, &block[..PIECE])]);
+        }
+        assert!(output.has_room(), "only the streamed descriptor has a window");
+        output.write(2, b"x");
+        assert_eq!(output.flush(), [piece(2, b"x")]);
+        output.close();
+        output.observe(BOTH);
+        output.write(1, b"late");
+        assert!(output.flush().is_empty());
+    }
+
+    #[test]
     fn small_writes_are_sent_together() {
         let mut output = Output::new(BOTH, 10);
         for _ in 0..3 {
@@ -305,18 +398,19 @@ mod tests {
     }
 
     #[test]
-    fn bytes_between_two_evaluations_are_captured_and_not_streamed() {
-        let [first, second] = [7, 8].map(EvaluationId::new);
+    fn bytes_between_two_evaluations_are_streamed_to_the_next_evaluation() {
+        let [first, second] = [7, 8].map(|id| EvaluationId::new(id).unwrap());
         let mut output = Output::new(Streams::default(), 10);
-        output.begin(first, BOTH);
+        output.begin_evaluation(first, BOTH);
         output.write(1, b"ab");
-        assert_eq!(output.flush(), [Piece { evaluation: first, ..piece(1, b"ab") }]);
+        assert_eq!(output.flush(), [Piece { evaluation: Some(first), ..piece(1, b"ab") }]);
         output.take();
         output.close();
         output.write(1, b"cd");
-        output.begin(second, BOTH);
+        assert!(output.flush().is_empty());
+        output.begin_evaluation(second, BOTH);
         output.write(1, b"ef");
-        assert_eq!(output.flush(), [Piece { evaluation: second, ..piece(1, b"ef") }]);
+        assert_eq!(output.flush(), [Piece { evaluation: Some(second), ..piece(1, b"cdef") }]);
         assert_eq!(output.take()[0].0, b"cdef");
     }
 

@@ -37,7 +37,8 @@ impl Owner for Program {
     }
 
     fn is_slice_over(&self) -> bool {
-        sys::monotonic_ns() >= self.slice_end.load(Ordering::Relaxed)
+        // A stopped program yields at its next poll.
+        self.process.is_stopped() || sys::monotonic_ns() >= self.slice_end.load(Ordering::Relaxed)
     }
 
     fn yields(&self) {

@@ -32,6 +32,11 @@ impl ProgramSink {
         }
     }
 
+    /// Returns the sink, unless the sink was taken.
+    pub(crate) fn get(&self) -> Option<Arc<dyn Sink>> {
+        self.hold().clone()
+    }
+
     /// Replaces the sink.
     pub(crate) fn replace(&self, sink: Arc<dyn Sink>) {
         let before = self.0.write().replace(sink);

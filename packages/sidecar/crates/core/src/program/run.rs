@@ -28,7 +28,7 @@ use coldframe_vm::{MemoryRefusal, StartCost, Vm, checkpoint};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 /// The parameters of a program's start.
 pub(crate) struct Launch {
@@ -116,7 +116,10 @@ pub(crate) async fn run(program: Arc<Program>, installation: Arc<Installation>, 
     let (RestoredVm { mut vm, cost, is_shell }, launch) = match made {
         Some(made) => made,
         None => {
-            program.contain_end(|| program.process.close());
+            program.contain_end(|| {
+                program.finish_terminal();
+                program.process.close();
+            });
             membership.leave();
             program.report_exit(ExitCode::Interrupted.code(), None, Timings::default());
             program.end_broken();
@@ -129,12 +132,29 @@ pub(crate) async fn run(program: Arc<Program>, installation: Arc<Installation>, 
         program.fail(panic);
         (ExitCode::Interrupted.code(), None)
     });
-    program.contain_end(|| program.process.close());
+    program.contain_end(|| {
+        program.finish_terminal();
+        program.process.close();
+    });
     membership.leave();
     vm.return_charge();
+    if program.process.keeps_session {
+        // The program may wait long for the end of its output, and needs no memory meanwhile.
+        free(&program, vm);
+        let mut membership = Some(membership);
+        program.wait_for_open_output(exit_code, &mut membership).await;
+        program.report_exit(exit_code, value, timings);
+        program.end_broken();
+        return;
+    }
     program.report_exit(exit_code, value, timings);
     program.end_broken();
     drop(membership);
+    free(&program, vm);
+}
+
+/// Frees the memory of a program that has ended.
+fn free(program: &Program, vm: Vm) {
     // Restoring a slot takes a fifth of a millisecond or more. When many programs are ended at
     // once, the next request must not wait until the slots of all of them are restored.
     let is_one_of_many = program.is_ending() && program.scheduler.is_busy();
@@ -211,7 +231,9 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
             program.sink.send(|sink| sink.ready(timings));
         }
         program.flush_all();
+        let mut abandoned = None;
         if EvaluationId::new(state.eval_done).is_some_and(|done| program.control.lock().evaluations.current_id() == Some(done)) {
+            abandoned = (state.eval_reason == ExitReason::Interrupted.number()).then_some(state.eval_done);
             let failure = (state.eval_reason == ExitReason::Memory.number()).then(|| memory_limit(program, vm));
             match value_of(program, vm, &state) {
                 Ok(value) => program.finish_evaluation(lowest_byte(state.eval_exit_code).into(), value, failure),
@@ -221,8 +243,13 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
         if state.has_exited() {
             return Exit::Normal(state);
         }
+        program.forget_interrupt();
         // A guest that ends its turns without a poll must yield like every other guest.
         checkpoint(&**program).await;
+        if let Some(id) = abandoned {
+            vm.deliver(Event::Abandon { id });
+            continue;
+        }
         let step = loop {
             match next_step(program, vm.due(&state)).await {
                 Some(step) => break step,
@@ -234,9 +261,14 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
             Step::Complete(events) => complete(vm, events),
             Step::Evaluate(Request { id, code, settings, .. }) => {
                 let place = settings.place();
-                vm.deliver(Event::Eval { id: id.get(), source: &code, returns: settings.returns, place: &place });
+                vm.deliver(Event::Eval { id: id.get(), source: &code, flags: settings.flags(), place: &place });
             }
-            Step::Abandon => program.finish_evaluation(ExitCode::Interrupted.code(), None, None),
+            Step::Abandon => {
+                let id = program.control.lock().evaluations.current_id();
+                program.finish_evaluation(ExitCode::Interrupted.code(), None, None);
+                program.forget_interrupt();
+                vm.deliver(Event::Abandon { id: id.map_or(0, EvaluationId::get) });
+            }
             Step::End => return Exit::Failed(None),
         }
     }
@@ -250,15 +282,37 @@ fn complete(vm: &mut Vm, events: Vec<kernel::Event>) {
 }
 
 /// Runs one turn. When the program must end, the turn is dropped and the guest does not run again.
+/// A signal that stops the program suspends the turn. The beginning of a turn is not suspended,
+/// because the events of a restored program must reach the guest before the next snapshot.
 async fn turn(program: &Program, vm: &mut Vm) -> Result<StateBlock, Option<wasmtime::Error>> {
     let mut turn = std::pin::pin!(vm.turn());
+    let mut has_begun = false;
     poll_fn(|context| {
         if program.must_end.load(Ordering::Acquire) {
             return Poll::Ready(Err(None));
         }
-        turn.as_mut().poll(context).map_err(Some)
+        if std::mem::replace(&mut has_begun, true) && program.process.is_stopped() {
+            return wait_for_continuation(program, context);
+        }
+        let polled = turn.as_mut().poll(context).map_err(Some);
+        if polled.is_pending() && program.process.is_stopped() {
+            return wait_for_continuation(program, context);
+        }
+        polled
     })
     .await
+}
+
+/// Waits until a stopped program continues or must end. Without the stored waker, nothing would
+/// refer to the program's task.
+fn wait_for_continuation<T>(program: &Program, context: &Context<'_>) -> Poll<T> {
+    let mut control = program.control.lock();
+    control.waiting = Some(context.waker().clone());
+    if control.failure.is_some() || program.is_interrupted() || !program.process.is_stopped() {
+        // The state changed between the checks and the lock, so the task must check again.
+        context.waker().wake_by_ref();
+    }
+    Poll::Pending
 }
 
 /// Waits for work. Returns `None` if the program must rest for a snapshot.
@@ -277,6 +331,9 @@ async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
         }
         if program.quiesce.must_rest() {
             return Poll::Ready(None);
+        }
+        if program.process.is_stopped() {
+            return wait_for_continuation(program, context);
         }
         if let Some(request) = program.next_evaluation() {
             return Poll::Ready(Some(Step::Evaluate(request)));

@@ -27,6 +27,10 @@ impl Scheduled for Program {
         self.yielded.swap(false, Ordering::Relaxed)
     }
 
+    fn must_end(&self) -> bool {
+        self.is_ending()
+    }
+
     fn check_running(&self) {
         let now = self.meter.cpu_ns_now();
         self.check_cpu(now);

@@ -55,6 +55,20 @@ impl SharedOutput {
         pieces.into_iter().for_each(send);
     }
 
+    /// Sends the gathered pieces, and then sends the output of these descriptors to listeners too.
+    /// `add` adds a listener, which receives no earlier output.
+    pub(crate) fn observe(&self, observed: Streams, send: impl FnMut(Piece), add: impl FnOnce()) {
+        let _sending = self.sending.lock();
+        let pieces = {
+            let mut output = self.output.lock();
+            let pieces = output.flush();
+            output.observe(observed);
+            pieces
+        };
+        pieces.into_iter().for_each(send);
+        add();
+    }
+
     /// Sends the gathered pieces and takes the captured bytes, because the program or the
     /// evaluation ends. Later writes are captured for the next evaluation.
     pub(crate) fn end(&self, send: impl FnMut(Piece)) -> EndedOutput {

@@ -14,7 +14,7 @@ use super::{EndedRoot, Home, Input, Parts, Program, ProgramInfo, Quiesce};
 use crate::budget::RuntimeBudget;
 use crate::options::{EvaluationSettings, Mode, Streams};
 use crate::outcome::Sink;
-use crate::sched::Scheduler;
+use crate::sched::{Freeze, Scheduler};
 use coldframe_error::Error;
 use coldframe_ids::{EvaluationId, Lineage, Pid};
 use coldframe_kernel::{Limits, Process};
@@ -83,6 +83,7 @@ pub(crate) struct RestoreTarget {
     pub(crate) process: Process,
     pub(crate) budget: Arc<RuntimeBudget>,
     pub(crate) health: Arc<Health>,
+    pub(crate) freeze: Arc<Freeze>,
     /// The first sink. The session may replace the sink.
     pub(crate) sink: Arc<dyn Sink>,
 }
@@ -160,6 +161,7 @@ impl Program {
         self.control.lock().evaluations.append(queue);
         let evaluation = saved.evaluation.as_ref().map(|evaluation| evaluation.id);
         self.output.lock().begin(evaluation, streams(saved.streams));
+        self.wake_writers();
     }
 
     /// Returns the streamed descriptors.
@@ -172,6 +174,7 @@ impl Program {
     pub(crate) fn stream_as(&self, replaced: Streams) {
         if self.mode != Mode::Resident {
             self.output.lock().begin(None, replaced);
+            self.wake_writers();
         }
     }
 }
@@ -232,6 +235,7 @@ impl ProgramSnapshot {
                 process: target.process,
                 budget: target.budget,
                 health: target.health,
+                freeze: target.freeze,
             },
         );
         *program.input.lock() = Input { bytes: self.input.clone(), read: 0 };

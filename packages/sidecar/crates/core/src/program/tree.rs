@@ -4,14 +4,17 @@
 //! root program, and may start a copy of itself before it ends. Therefore the tree continues the
 //! root program's limits after the root program's normal end. The CPU time of the remaining
 //! programs counts further, and the root program's deadline stays. A tree that exceeds a limit
-//! ends all its programs. A program that such a tree still starts ends at once.
+//! ends all its programs. A program that such a tree still starts ends at once. If the embedder
+//! keeps the session of the root program, the timeout of the root program ends with its outcome,
+//! and the other limits continue.
 //!
 //! A root program has a tree from its first child on. Every descendant has the tree of its parent.
 //! Next: `usage.rs`, which charges the tree.
 
-use super::deadline::Deadline;
+use super::deadline::{Deadline, FROZEN};
 use super::snapshot::Remaining;
 use super::{Home, Program, Quiesce, nanos};
+use crate::sched::Freeze;
 use crate::sched::{Alarm, Scheduler};
 use coldframe_error::Error;
 use coldframe_ids::Pid;
@@ -35,6 +38,7 @@ pub(crate) struct ProgramTree {
     home: Weak<dyn Home>,
     scheduler: Arc<Scheduler>,
     quiesce: Arc<Quiesce>,
+    freeze: Arc<Freeze>,
     /// The root program's meter, which also counts the CPU time of the descendants.
     meter: Arc<Meter>,
     /// The root program's limit of CPU time.
@@ -42,9 +46,17 @@ pub(crate) struct ProgramTree {
     /// After the root program's end: the CPU time that does not count, in nanoseconds.
     baseline: AtomicU64,
     /// After the root program's end: the root program's deadline.
-    deadline: Mutex<Option<(Deadline, Alarm)>>,
+    deadline: Mutex<Option<TreeDeadline>>,
     /// Whether the tree has exceeded a limit after the root program's end.
     is_over: AtomicBool,
+}
+
+/// The deadline of a tree whose root program has ended.
+struct TreeDeadline {
+    deadline: Deadline,
+    alarm: Alarm,
+    /// The time in which the runtime had been frozen when the deadline was stored.
+    frozen_before: u64,
 }
 
 /// The state of a tree whose root program has ended.
@@ -70,6 +82,7 @@ impl ProgramTree {
             home: program.home.clone(),
             scheduler: program.scheduler.clone(),
             quiesce: program.quiesce.clone(),
+            freeze: program.freeze.clone(),
             meter,
             cpu_ms,
             baseline: AtomicU64::new(0),
@@ -105,7 +118,7 @@ impl ProgramTree {
             return None;
         }
         let cpu_ns = self.meter.cpu_ns().saturating_sub(self.baseline.load(Ordering::Relaxed));
-        let time = self.deadline.lock().map(|(deadline, _)| deadline.remaining());
+        let time = self.moved_deadline(&self.deadline.lock()).map(Deadline::remaining);
         Some(EndedRoot { pid: self.pid, cpu_ns, cpu_ms: self.cpu_ms, time })
     }
 
@@ -119,22 +132,47 @@ impl ProgramTree {
     }
 
     fn set_deadline(&self, deadline: Deadline) {
-        let mut present = self.deadline.lock();
-        *present = Some((deadline, self.alarm(deadline, deadline.at)));
+        self.watch_deadline(&mut self.deadline.lock(), deadline, deadline.at);
     }
 
-    /// Sets an alarm that ends the tree at `at`, or later if the programs are held then.
-    fn alarm(&self, deadline: Deadline, at: u64) -> Alarm {
+    /// Stores the deadline, and sets an alarm that checks the deadline at `at`.
+    fn watch_deadline(&self, present: &mut Option<TreeDeadline>, deadline: Deadline, at: u64) {
         let this = self.this.clone();
-        self.scheduler.timers().set(at, move || {
-            let Some(tree) = this.upgrade() else { return };
-            if tree.quiesce.is_holding() {
-                let mut present = tree.deadline.lock();
-                *present = Some((deadline, tree.alarm(deadline, sys::monotonic_ns() + nanos(HELD))));
-            } else {
-                tree.end(&Deadline::error(deadline.timeout));
+        let alarm = self.scheduler.timers().set(at, move || {
+            if let Some(tree) = this.upgrade() {
+                tree.check_deadline();
             }
-        })
+        });
+        if let Some(before) = present.replace(TreeDeadline { deadline, alarm, frozen_before: self.freeze.total_ns() }) {
+            self.scheduler.timers().cancel(before.alarm);
+        }
+    }
+
+    /// Ends the tree if its deadline has passed. The time in which the programs are held or frozen
+    /// does not count.
+    fn check_deadline(&self) {
+        let mut present = self.deadline.lock();
+        let Some(deadline) = self.moved_deadline(&present) else { return };
+        let now = sys::monotonic_ns();
+        let next = match (self.freeze.is_frozen(), self.quiesce.is_holding()) {
+            (true, _) => now + nanos(FROZEN),
+            (_, true) => now + nanos(HELD),
+            _ => deadline.at,
+        };
+        if next > now {
+            self.watch_deadline(&mut present, deadline, next);
+        } else {
+            drop(present);
+            self.end(&Deadline::error(deadline.timeout));
+        }
+    }
+
+    /// Returns the deadline, moved by the time in which the runtime was frozen since the deadline
+    /// was stored.
+    fn moved_deadline(&self, present: &Option<TreeDeadline>) -> Option<Deadline> {
+        let TreeDeadline { deadline, frozen_before, .. } = present.as_ref()?;
+        let at = deadline.at.saturating_add(self.freeze.total_ns().saturating_sub(*frozen_before));
+        Some(Deadline { at, timeout: deadline.timeout })
     }
 
     /// Counts CPU time of a descendant after the root program's end.
@@ -151,12 +189,16 @@ impl ProgramTree {
     }
 
     /// Ends all programs of the tree.
-    fn end(&self, reason: &Error) {
+    pub(super) fn end(&self, reason: &Error) {
         if self.is_over.swap(true, Ordering::AcqRel) {
             return;
         }
         // A program that is not found here finds `is_over` set when it joins (`admit`).
         fence(Ordering::SeqCst);
+        // The root program may have ended with an open output.
+        if let Some(root) = self.root.upgrade() {
+            root.end(reason.clone());
+        }
         let Some(home) = self.home.upgrade() else { return };
         for program in home.programs() {
             if program.tree.get().is_some_and(|tree| std::ptr::eq(&raw const **tree, self)) {
@@ -178,8 +220,8 @@ impl ProgramTree {
 
 impl Drop for ProgramTree {
     fn drop(&mut self) {
-        if let Some((_, alarm)) = self.deadline.get_mut().take() {
-            self.scheduler.timers().cancel(alarm);
+        if let Some(deadline) = self.deadline.get_mut().take() {
+            self.scheduler.timers().cancel(deadline.alarm);
         }
     }
 }
@@ -199,11 +241,25 @@ impl Program {
         if self.is_root() { None } else { self.tree.get()?.root() }
     }
 
+    /// Returns the root program of a descendant, also if the root program has ended. An ended root
+    /// program may still receive output.
+    pub(super) fn stream_root(&self) -> Option<Arc<Self>> {
+        if self.is_root() { None } else { self.tree.get()?.root.upgrade() }
+    }
+
+    /// Returns the deadline of `limits.wallMs`, if `deadline` is the deadline of the program. The
+    /// embedder keeps the other processes of the session beyond the timeout of the program.
+    fn wall_deadline(&self, deadline: Option<Deadline>) -> Option<Deadline> {
+        let (deadline, wall) = (deadline?, self.process.kernel.usage.limits.wall()?);
+        Some(Deadline { at: deadline.at.saturating_sub(nanos(deadline.timeout)).saturating_add(nanos(wall)), timeout: wall })
+    }
+
     /// Passes the limits of a root program that has ended to its descendants, if any lives.
     pub(super) fn leave_tree(&self, deadline: Option<Deadline>) {
         let Some(tree) = self.tree.get().filter(|_| self.is_root()) else { return };
         // The program itself has one of the references.
         if Arc::strong_count(tree) > 1 {
+            let deadline = if self.process.keeps_session { self.wall_deadline(deadline) } else { deadline };
             tree.root_ends(self.cpu_baseline.load(Ordering::Relaxed), deadline);
         }
     }

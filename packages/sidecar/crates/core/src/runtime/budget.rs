@@ -3,10 +3,13 @@
 
 use super::{Inner, Runtime};
 use crate::checks::invalid;
-use crate::program::Home;
 use coldframe_error::Error;
 use coldframe_fair::MAX_WEIGHT;
+use coldframe_sys as sys;
 use std::sync::Arc;
+
+/// The delay after which the limit of wall-clock time of a frozen runtime is checked again.
+const FROZEN_NS: u64 = 1_000_000_000;
 
 /// Checks the option `weight` of a runtime.
 pub(super) fn check_weight(weight: Option<u64>) -> Result<(), Error> {
@@ -32,8 +35,15 @@ impl Inner {
         let Some([near, end]) = self.budget.wall_times() else { return };
         let this = Arc::downgrade(self);
         let at = if has_warned { end } else { near };
-        let alarm = self.registry.scheduler().timers().set(at, move || {
+        // The time in which the runtime is frozen does not count.
+        let now = if self.freeze.is_frozen() { sys::monotonic_ns().saturating_add(FROZEN_NS) } else { 0 };
+        let alarm = self.registry.scheduler().timers().set(at.max(now), move || {
             let Some(inner) = this.upgrade() else { return };
+            let [near, end] = inner.budget.wall_times().unwrap_or_default();
+            let at = if has_warned { end } else { near };
+            if inner.freeze.is_frozen() || sys::monotonic_ns() < at {
+                return inner.watch_wall_time(has_warned);
+            }
             if has_warned {
                 if let Some(reason) = inner.budget.wall_passed() {
                     inner.exhaust(&reason);
@@ -59,7 +69,8 @@ impl Inner {
     /// Ends all programs, because the runtime has exceeded a limit. The files stay.
     pub(super) fn exhaust(&self, reason: &Error) {
         log::debug!(target: "runtime", "{} ends its programs: {}", self.ordinal, reason.code());
-        for program in self.programs() {
+        let programs: Vec<_> = self.programs.lock().all().cloned().collect();
+        for program in programs {
             program.end(reason.clone());
         }
     }

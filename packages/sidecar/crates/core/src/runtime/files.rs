@@ -2,10 +2,11 @@
 //! stay open.
 
 use super::{Inner, Runtime};
+use crate::checks::check_owner;
 use coldframe_error::Error;
 use coldframe_kernel::FileStat;
 use coldframe_kernel::Kernel;
-use coldframe_kernel::{DirectoryEntry, EmbedderFiles};
+use coldframe_kernel::{DirectoryEntry, EmbedderFiles, Owner};
 use coldframe_panics::reach;
 use std::sync::Arc;
 
@@ -16,12 +17,14 @@ pub struct Files {
     pub(super) inner: Arc<Inner>,
     /// The kernel when this object was made. Handles belong to that kernel.
     pub(super) kernel: Arc<Kernel>,
+    /// The owner of new files and of written files. `None` means the default.
+    owner: Option<Owner>,
 }
 
 impl Runtime {
     /// Returns the runtime's files.
     pub fn files(&self) -> Files {
-        Files { inner: self.inner.clone(), kernel: self.inner.kernel() }
+        Files { inner: self.inner.clone(), kernel: self.inner.kernel(), owner: None }
     }
 }
 
@@ -37,7 +40,21 @@ impl Runtime {
 
 impl Files {
     pub(super) fn embedder_files(&self) -> Result<EmbedderFiles<'_>, Error> {
-        if self.inner.programs.lock().disposed { Err(Error::RuntimeDisposed) } else { Ok(self.kernel.embedder_files()) }
+        if self.inner.programs.lock().disposed {
+            return Err(Error::RuntimeDisposed);
+        }
+        let files = self.kernel.embedder_files();
+        Ok(match self.owner {
+            Some(owner) => files.owned_by(owner),
+            None => files,
+        })
+    }
+
+    /// Returns the files with another owner of new files and of written files. Fails if no file can
+    /// have the owner.
+    pub fn owned_by(self, owner: Owner) -> Result<Self, Error> {
+        check_owner("owner", owner)?;
+        Ok(Self { owner: Some(owner), ..self })
     }
 
     /// With `append`, appends to the file at `path`. Otherwise replaces the file. Makes missing

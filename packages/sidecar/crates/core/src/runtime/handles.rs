@@ -6,11 +6,12 @@
 //! Next: `fs/embedder/` of the crate `kernel`.
 
 use super::{Files, Generation, Inner};
+use crate::checks::check_owner;
 use coldframe_error::Error;
 use coldframe_ids::HandleId;
 use coldframe_kernel::Changes;
-use coldframe_kernel::OpenOptions;
 use coldframe_kernel::{Archive, EmbedderFile, EmbedderWatch, Kernel, Waiter};
+use coldframe_kernel::{OpenOptions, Owner};
 use coldframe_panics::runtime::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -42,7 +43,10 @@ pub enum ArchiveUse {
     /// The embedder reads the archive: the file tree at a path is packed.
     Export,
     /// The embedder writes the archive, which is unpacked into a path.
-    Import,
+    Import {
+        /// Whether each file has the owner in the archive.
+        keeps_owners: bool,
+    },
 }
 
 /// The open handles of a replaced generation.
@@ -176,7 +180,7 @@ impl Files {
         let files = self.embedder_files()?;
         let archive = match purpose {
             ArchiveUse::Export => files.export(path)?,
-            ArchiveUse::Import => files.import(path)?,
+            ArchiveUse::Import { keeps_owners } => files.import(path, keeps_owners)?,
         };
         self.inner.allot(&self.kernel, Handle::Archive(Mutex::new(archive)))
     }
@@ -221,9 +225,10 @@ impl Files {
         ended
     }
 
-    /// Watches the file at `path`. Returns the handle and whether the file is a directory.
-    pub fn watch(&self, path: &str, recursive: bool) -> Result<(HandleId, bool), Error> {
-        let (watch, is_directory) = self.embedder_files()?.watch(path, recursive)?;
+    /// Watches the file at `path`, with typed events if `typed` is set. Returns the handle and
+    /// whether the file is a directory.
+    pub fn watch(&self, path: &str, recursive: bool, typed: bool) -> Result<(HandleId, bool), Error> {
+        let (watch, is_directory) = self.embedder_files()?.watch(path, recursive, typed)?;
         Ok((self.inner.allot(&self.kernel, Handle::Watch(watch))?, is_directory))
     }
 
@@ -244,10 +249,26 @@ impl Files {
         })
     }
 
+    /// Returns the changes of a watch until now that no request has received.
+    pub fn drain(&self, id: HandleId) -> Result<Changes, Error> {
+        let files = self.embedder_files()?;
+        match &*self.inner.handle(id)? {
+            Handle::Watch(watch) => Ok(files.drain(watch)),
+            _ => Err(unknown(id)),
+        }
+    }
+
     /// Sets the permissions of a file. `follow` selects the target of a symbolic link instead of
     /// the link.
     pub fn chmod(&self, path: &str, mode: u32, follow: bool) -> Result<(), Error> {
         self.embedder_files()?.chmod(path, mode, follow)
+    }
+
+    /// Sets the owner and the group of a file. `follow` selects the target of a symbolic link
+    /// instead of the link.
+    pub fn chown(&self, path: &str, owner: Owner, follow: bool) -> Result<(), Error> {
+        check_owner("owner", owner)?;
+        self.embedder_files()?.chown(path, owner, follow)
     }
 
     /// Sets the times of a file, in nanoseconds since 1970. An omitted time stays unchanged.
@@ -268,5 +289,17 @@ impl Files {
     /// Returns the target of a symbolic link.
     pub fn readlink(&self, path: &str) -> Result<String, Error> {
         self.embedder_files()?.readlink(path)
+    }
+
+    /// Sets a user attribute of a file, or removes the attribute for the value `None`.
+    pub fn set_attribute(&self, path: &str, name: &str, value: Option<&[u8]>) -> Result<(), Error> {
+        let set = self.embedder_files()?.set_attribute(path, name, value);
+        self.inner.send_warnings();
+        set
+    }
+
+    /// Returns the user attributes of a file, sorted by name.
+    pub fn attributes(&self, path: &str) -> Result<Vec<(String, Vec<u8>)>, Error> {
+        self.embedder_files()?.attributes(path)
     }
 }

@@ -9,6 +9,7 @@ mod child_sink;
 mod containment;
 mod embedder;
 mod files;
+mod freeze;
 mod handles;
 mod launch;
 mod memberships;
@@ -17,6 +18,7 @@ mod outside;
 mod permissions;
 mod process;
 mod processes;
+mod program_list;
 mod registry;
 mod snapshots;
 mod usage;
@@ -32,12 +34,12 @@ pub(crate) use registry::Registry;
 pub use snapshots::{AssignSinks, Carryover, Held, RestoreOptions, RestoredRuntime, SnapshotOptions, Starting};
 
 use crate::budget::{BudgetUse, RuntimeBudget};
-use crate::checks::{check_cwd, check_env, check_size, env_bytes, failed, lay_over, login_env};
+use crate::checks::{check_cwd, check_env, check_size, env_bytes, failed, login_env};
 use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::Sink;
 use crate::outside::with_variables;
 use crate::program::{Home, Launch, Membership, Origin, Parts, Program, Quiesce, run};
-use crate::sched::{Alarm, Task, TaskFlow};
+use crate::sched::{Alarm, Freeze, Task, TaskFlow};
 use crate::snapshot::SnapshotUse;
 use budget::check_weight;
 use child_sink::ChildSink;
@@ -45,16 +47,15 @@ use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_error::{Errno, Error};
 use coldframe_fair::DEFAULT_WEIGHT;
 use coldframe_ids::Pid;
-use coldframe_kernel::processes::{Child, ProgramKind};
-use coldframe_kernel::text::{Text, variables};
+use coldframe_kernel::processes::Child;
 use coldframe_kernel::usage::{Charge, Resource};
-use coldframe_kernel::{Kernel, Limits, Process as KernelProcess};
+use coldframe_kernel::{Kernel, Limits, Owner, Process as KernelProcess};
 use coldframe_panics::Health;
 use coldframe_panics::runtime::{Mutex, RwLock};
 use launch::{prepare, title};
 use outside::OutsideSlot;
+use program_list::ProgramList;
 use registry::RuntimeCharge;
-use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
@@ -81,11 +82,13 @@ pub(crate) struct Inner {
     budget: Arc<RuntimeBudget>,
     /// Whether a panic has broken the runtime.
     health: Arc<Health>,
+    /// Whether the runtime is frozen.
+    freeze: Arc<Freeze>,
     /// The next alarm of the limit of wall-clock time.
     wall_alarm: Mutex<Option<Alarm>>,
     /// The present generation, which a rollback replaces.
     generation: RwLock<Generation>,
-    programs: Mutex<Programs>,
+    programs: Mutex<ProgramList>,
     /// Files, archives and watches that the embedder has open.
     handles: Mutex<handles::HandleTable>,
     latest: Mutex<LatestSnapshot>,
@@ -113,12 +116,6 @@ struct InnerOptions {
 struct Generation {
     kernel: Arc<Kernel>,
     quiesce: Arc<Quiesce>,
-}
-
-#[derive(Default)]
-struct Programs {
-    live: HashMap<Pid, Arc<Program>>,
-    disposed: bool,
 }
 
 /// The latest snapshot of a runtime.
@@ -179,7 +176,7 @@ impl Runtime {
         if options.cwd.is_some() {
             // A missing working directory is made, like the runtime's default working directory. If
             // the directory cannot be made, the start reports the missing directory.
-            let _ = kernel.embedder_files().mkdir(&launch.cwd, true);
+            let _ = kernel.embedder_files().owned_by(options.user.unwrap_or(Owner::GUEST)).mkdir(&launch.cwd, true);
         }
         // The process table, the files and the list of programs each get a part of the program.
         let _change = inner.health.change();
@@ -187,10 +184,13 @@ impl Runtime {
             .processes
             .enter_root()
             .map_err(|_| Error::ResourceExhausted { resource: "processes in the runtime", limit: limits.processes })?;
-        let mut process = KernelProcess::new(kernel.clone(), pid, &launch.cwd);
+        let mut process = KernelProcess::for_user(kernel.clone(), pid, &launch.cwd, options.user.unwrap_or(Owner::GUEST));
         process.limits = limits;
+        if options.keeps_session {
+            process.keep_session();
+        }
         let title = match options.mode {
-            Mode::File | Mode::Command => title(&launch.argv),
+            Mode::File | Mode::Command | Mode::Resident => title(&launch.argv),
             _ => "node".to_owned(),
         };
         kernel.permissions.filter_env(Some(pid), &mut launch.env, None);
@@ -198,6 +198,9 @@ impl Runtime {
         if let Err(error) = prepared {
             process.close();
             kernel.processes.remove(pid);
+            if options.terminal.is_some() && error == Errno::ENOSPC {
+                return Err(Error::ResourceExhausted { resource: "terminals", limit: limits.terminals });
+            }
             return Err(failed(error, "spawn", &options.code));
         }
         let program = Program::new(Parts {
@@ -213,6 +216,7 @@ impl Runtime {
             process,
             budget: inner.budget.clone(),
             health: inner.health.clone(),
+            freeze: inner.freeze.clone(),
         });
         let membership = inner.enter(&program).inspect_err(|_| {
             program.process.close();
@@ -262,6 +266,7 @@ impl Inner {
             flow: TaskFlow::new(weight),
             budget: Arc::new(RuntimeBudget::new(&kernel.usage.limits, budget)),
             health: Arc::default(),
+            freeze: Arc::default(),
             wall_alarm: Mutex::default(),
             generation: RwLock::new(Generation { kernel, quiesce: Quiesce::new(registry.scheduler().clone()) }),
             programs: Mutex::default(),
@@ -295,34 +300,6 @@ impl Inner {
         Arc::downgrade(&this)
     }
 
-    fn launch(&self, options: &ProcessOptions) -> Result<Launch, Error> {
-        if let Some(cwd) = &options.cwd {
-            check_cwd(cwd)?;
-        }
-        check_env(&options.env)?;
-        let limits = self.limits();
-        let arguments = options.args.iter().chain(&options.exec_argv);
-        let argument_bytes: u64 = arguments.map(|argument| argument.len() as u64 + 1).sum();
-        let too_long = |bytes, most| if bytes > most { Err(failed(Errno::E2BIG, "spawn", &options.code)) } else { Ok(()) };
-        too_long(argument_bytes, limits.argv_bytes)?;
-        let env = if options.env.is_empty() {
-            variables(&self.env)
-        } else {
-            let mut env = self.env.clone();
-            lay_over(&mut env, &options.env);
-            too_long(env_bytes(&env), limits.env_bytes)?;
-            variables(&env)
-        };
-        let mut argv = Vec::with_capacity(2 + options.args.len());
-        argv.push(Text::from(if options.mode == Mode::Command { &options.code } else { "node" }));
-        if options.mode == Mode::File {
-            argv.push(Text::from(&*options.code));
-        }
-        argv.extend(options.args.iter().map(|argument| Text::from(&**argument)));
-        let cwd = options.cwd.clone().unwrap_or_else(|| self.cwd.clone());
-        Ok(Launch { kind: ProgramKind::Node, code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
-    }
-
     /// Adds a program to the live programs. Fails if the runtime was disposed, or was rolled back
     /// after the program's process was made.
     fn enter(self: &Arc<Self>, program: &Arc<Program>) -> Result<Membership, Error> {
@@ -345,7 +322,7 @@ impl Inner {
     fn begin(self: &Arc<Self>, program: &Arc<Program>, origin: Origin, membership: Membership, dispatch: Dispatch) {
         let scheduler = self.registry.scheduler();
         let future = run(program.clone(), self.registry.installation().clone(), origin, membership);
-        let task = Task::new(program.clone(), Box::pin(future), self.flow.clone(), scheduler);
+        let task = Task::new(program.clone(), Box::pin(future), self.flow.clone(), self.freeze.clone(), scheduler);
         program.set_task(&task);
         match dispatch {
             Dispatch::Worker => scheduler.enqueue(task),
@@ -377,7 +354,7 @@ impl Inner {
         let (is_first, live, kernel) = {
             let mut programs = self.programs.lock();
             let is_first = !std::mem::replace(&mut programs.disposed, true);
-            (is_first, programs.live.values().cloned().collect::<Vec<_>>(), self.kernel())
+            (is_first, programs.all().cloned().collect::<Vec<_>>(), self.kernel())
         };
         self.contain_end(|| kernel.sockets.detach(reason));
         self.outside.end();
@@ -406,7 +383,7 @@ impl Inner {
 
     /// Returns the number of output bytes that wait for their readers.
     pub(crate) fn buffered(&self) -> u64 {
-        self.programs.lock().live.values().map(|program| program.buffered()).sum()
+        self.programs.lock().all().map(|program| program.buffered()).sum()
     }
 }
 
@@ -448,6 +425,7 @@ impl Home for Inner {
             process,
             budget: self.budget.clone(),
             health: self.health.clone(),
+            freeze: self.freeze.clone(),
         });
         let Ok(membership) = self.enter(&program) else {
             // The runtime was disposed or rolled back since the system call. The parent is also
@@ -483,5 +461,13 @@ impl Home for Inner {
         drop(removed);
         self.registry.scheduler().freed(program.process.kernel.usage.take_returned_bytes());
         self.registry.program_left();
+    }
+
+    fn output_is_open(&self, program: &Arc<Program>) {
+        self.add_open_output(program);
+    }
+
+    fn output_ended(&self, program: &Program) {
+        self.remove_open_output(program);
     }
 }

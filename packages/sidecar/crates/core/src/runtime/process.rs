@@ -99,6 +99,12 @@ impl Process {
         self.program.cancel_evaluation(id);
     }
 
+    /// Ends the running evaluation of a resident process with `ERR_INTERRUPTED`, or the callback
+    /// that the process runs between two evaluations.
+    pub fn interrupt(&self) {
+        self.program.interrupt_work();
+    }
+
     /// Adds credit: the reader has consumed `bytes` of streamed output.
     pub fn credit(&self, bytes: u64) {
         self.program.credit(bytes);
@@ -107,6 +113,13 @@ impl Process {
     /// Returns the most bytes of output that the capture of both descriptors can have.
     pub fn most_captured(&self) -> u64 {
         self.program.limits().output_bytes.saturating_mul(2)
+    }
+
+    /// Sends the output of these descriptors to listeners of the sink from now on. The process does
+    /// not wait for the listeners, and needs no credit. `add` adds a listener. The listener
+    /// receives exactly the output after this call. `add` must not call the process.
+    pub fn observe(&self, observed: Streams, add: impl FnOnce()) {
+        self.program.observe(observed, add);
     }
 
     /// Streams these descriptors from now on. Newly streamed descriptors begin with the captured

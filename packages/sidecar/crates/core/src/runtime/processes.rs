@@ -1,13 +1,13 @@
 //! The embedder's access to a runtime's processes: the list, signals, standard input. Next:
 //! `network.rs`.
 
-use super::{Inner, Runtime};
+use super::{Inner, Process, Runtime};
 use crate::checks::failed;
-use crate::outcome::ProcessEntry;
+use crate::outcome::{ProcessEntry, Sink};
 use coldframe_error::Errno;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
-use coldframe_kernel::Caller;
+use coldframe_kernel::{Caller, WindowSize};
 use std::sync::Arc;
 
 /// The embedder's access to all processes of a runtime, children included.
@@ -37,6 +37,14 @@ impl Processes {
         live.into_iter().map(entry).collect()
     }
 
+    /// Returns a root process and its sink. The process is live, or its outcome waits for the end
+    /// of its output.
+    pub fn root(&self, pid: Pid) -> Option<(Process, Arc<dyn Sink>)> {
+        let program = self.inner.root_program(pid)?;
+        let sink = program.sink.get()?;
+        Some((Process { program }, sink))
+    }
+
     /// Sends a signal. Signal 0 only checks that the process exists. Fails with `ESRCH` for an
     /// unknown process.
     pub fn signal(&self, pid: Pid, signal: u8) -> Result<(), Error> {
@@ -53,6 +61,14 @@ impl Processes {
         written.map_err(|error| failed(error, "write", &pid.to_string()))
     }
 
+    /// Sets the size of the terminal of a process that was started with a terminal. Fails with
+    /// `ESRCH` for an unknown process, and with `ENOTTY` without such a terminal.
+    pub fn resize(&self, pid: Pid, size: WindowSize) -> Result<(), Error> {
+        let program = self.inner.kernel().processes.program(pid).ok_or(Errno::ESRCH);
+        let resized = program.and_then(|program| program.process().resize_terminal(size));
+        resized.map_err(|error| failed(error, "resize", &pid.to_string()))
+    }
+
     /// Returns the error for a process that the embedder cannot attach to. `is_runner` states that
     /// the process is a resident runner, which the embedder attaches by its runner id.
     pub fn not_attachable(&self, pid: Pid, is_runner: bool) -> Error {
@@ -60,8 +76,7 @@ impl Processes {
         let (errno, reason) = match entry {
             None => ("ESRCH", "no such process"),
             Some(_) if is_runner => ("EPERM", "it is a resident runner"),
-            Some(entry) if entry.ppid != Pid::INIT => ("EPERM", "its output belongs to its parent"),
-            Some(_) => ("EBUSY", "it is already attached"),
+            Some(_) => ("EPERM", "its output belongs to another process"),
         };
         Error::File { errno, reason: reason.to_owned(), call: "attach", path: pid.to_string() }
     }

@@ -7,12 +7,13 @@
 //! module waits for a guest.
 //!
 //! `task.rs` is a task, `queue.rs` the order in which tasks run, and `timers.rs` the alarms.
-//! `running.rs` checks running programs, and `background.rs` runs jobs without a waiting caller.
-//! `handover.rs` runs jobs of the timer thread that may wait, and `reclaim.rs` returns freed memory
-//! to the system.
-//! This module uses programs only through [`Scheduled`]. Next: `task.rs`.
+//! `freeze.rs` keeps the tasks of frozen runtimes. `running.rs` checks running programs, and
+//! `background.rs` runs jobs without a waiting caller. `handover.rs` runs jobs of the timer thread
+//! that may wait, and `reclaim.rs` returns freed memory to the system. This module uses programs
+//! only through [`Scheduled`]. Next: `task.rs`.
 
 mod background;
+mod freeze;
 mod handover;
 #[cfg(test)]
 mod models;
@@ -25,6 +26,7 @@ mod task;
 mod tests;
 mod timers;
 
+pub(crate) use freeze::Freeze;
 pub(crate) use task::{Scheduled, Task};
 pub(crate) use timers::{Alarm, Timers};
 

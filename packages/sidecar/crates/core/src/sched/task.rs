@@ -6,8 +6,9 @@
 //!                  └──────────────────────────────┘ └─ finished ─► done
 //! ```
 
-use super::TaskFlow;
+use super::freeze::Freeze;
 use super::queue::Queue;
+use super::{Scheduler, TaskFlow};
 use coldframe_panics::outside;
 use coldframe_panics::process::Mutex;
 use coldframe_sys as sys;
@@ -39,6 +40,9 @@ pub(crate) trait Scheduled: Send + Sync + 'static {
 
     /// Checks the limits of a running program, from another thread.
     fn check_running(&self);
+
+    /// Returns whether the program must end, so that a freeze does not stop the program.
+    fn must_end(&self) -> bool;
 }
 
 /// A program's future and its scheduling state.
@@ -48,6 +52,7 @@ pub(crate) struct Task {
     program: Arc<dyn Scheduled>,
     /// The runtime's tasks.
     flow: Arc<TaskFlow>,
+    freeze: Arc<Freeze>,
     queue: Arc<Queue>,
 }
 
@@ -58,14 +63,25 @@ impl Task {
         program: Arc<dyn Scheduled>,
         future: ProgramFuture,
         flow: Arc<TaskFlow>,
-        scheduler: &super::Scheduler,
+        freeze: Arc<Freeze>,
+        scheduler: &Scheduler,
     ) -> Arc<Self> {
         let queue = scheduler.queue.clone();
-        Arc::new(Self { state: AtomicU8::new(QUEUED), future: Mutex::new(Some(future)), program, flow, queue })
+        Arc::new(Self { state: AtomicU8::new(QUEUED), future: Mutex::new(Some(future)), program, flow, freeze, queue })
     }
 
     pub(super) fn flow(&self) -> &Arc<TaskFlow> {
         &self.flow
+    }
+
+    /// Returns whether the task's program must end.
+    pub(super) fn must_end(&self) -> bool {
+        self.program.must_end()
+    }
+
+    /// Queues a task that was taken from the queue and has not run.
+    pub(super) fn requeue(self: &Arc<Self>) {
+        self.queue.push_ready(self.clone());
     }
 
     /// Wakes the task and runs it on this thread for about `budget`. If the task is already queued
@@ -85,12 +101,15 @@ impl Task {
     }
 
     /// Polls the future on this thread. The guest yields when `slice` is over. Returns the time of
-    /// the poll in nanoseconds.
+    /// the poll in nanoseconds. Does not poll the future while the runtime is frozen.
     ///
     /// The future contains the panics of the program's work (`program/containment.rs`). Any other
     /// panic aborts the process, because the end of the program would not be reported. This applies
     /// also to a thread that runs the task within a request of the embedder.
     pub(super) fn run(self: &Arc<Self>, slice: Duration) -> u64 {
+        if self.freeze.park(self) {
+            return 0;
+        }
         outside(|| self.poll(slice))
     }
 

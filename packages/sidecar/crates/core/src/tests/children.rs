@@ -100,6 +100,22 @@ fn the_end_of_a_program_ends_its_children_except_detached_ones() {
 }
 
 #[test]
+fn a_kept_session_continues_and_delays_the_outcome_until_its_output_has_ended() {
+    let core = core();
+    let runtime = runtime(&core);
+    let late = "`setTimeout(() => console.log('late'), 100)`";
+    let code = format!("spawn('node', ['-e', {late}], {{ stdio: 'inherit' }}); console.log('early'); process.exit(3)");
+    let ended = outcome(&runtime, ProcessOptions { keeps_session: true, ..parent(&code) });
+    assert_eq!((ended.exit_code, ended.signal, text(&ended.stdout)), (3, None, "early\nlate\n".into()));
+    until_empty(&runtime);
+    let quiet = "spawn('node', ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' }); process.kill(process.pid, 'SIGKILL')";
+    let ended = outcome(&runtime, ProcessOptions { keeps_session: true, ..parent(quiet) });
+    assert_eq!((ended.exit_code, ended.signal, counts(&runtime).0), (137, Some(9), 1));
+    runtime.dispose();
+    until_empty(&runtime);
+}
+
+#[test]
 fn cpu_time_of_children_counts_for_the_program_that_started_them() {
     let core = core();
     let runtime = limited(&core, Limits { cpu_ms: 300, ..Limits::default() });

@@ -58,6 +58,9 @@ pub(super) fn exec(code: &str) -> ProcessOptions {
         limits: vec![],
         streams: Streams::default(),
         live: false,
+        user: None,
+        terminal: None,
+        keeps_session: false,
     }
 }
 

@@ -351,6 +351,7 @@ impl Engine {
         for line in parts.key_lines.iter().flat_map(|lines| lines.take()) {
             out.event(&json!({ "type": "keylog", "line": line }));
         }
+        let mut events = Vec::new();
         if !self.is_secure && !connection.is_handshaking() {
             let mut facts = facts(connection, parts);
             if let Some(operator) = &self.operator {
@@ -365,11 +366,16 @@ impl Engine {
                 }
             }
             self.is_secure = true;
-            out.event(&facts);
+            events.push(facts);
         }
-        for number in parts.store.iter().flat_map(|store| store.take_new()) {
-            out.event(&json!({ "type": "session", "session": number }));
+        let is_resumed = connection.handshake_kind() == Some(HandshakeKind::Resumed);
+        let new = parts.store.iter().flat_map(|store| store.take_new(is_resumed));
+        events.extend(new.map(|number| json!({ "type": "session", "session": number })));
+        if connection.protocol_version() == Some(ProtocolVersion::TLSv1_2) {
+            // In TLS 1.2, a ticket arrives before the end of the handshake.
+            events.reverse();
         }
+        events.iter().for_each(|event| out.event(event));
     }
 
     /// Answers a request. A wrong request has an empty answer.

@@ -2,7 +2,6 @@
 //! Next: `settings.rs`.
 
 use rustls::crypto::{CryptoProvider, SupportedKxGroup};
-use rustls::server::ProducesTickets;
 use rustls::{CipherSuite, NamedGroup, ProtocolVersion, SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion};
 use std::sync::{Arc, OnceLock};
 
@@ -59,11 +58,6 @@ const SCHEMES: [(SignatureScheme, &str, &str); 9] = [
 pub fn whole() -> Arc<CryptoProvider> {
     static WHOLE: OnceLock<Arc<CryptoProvider>> = OnceLock::new();
     WHOLE.get_or_init(|| Arc::new(rustls::crypto::ring::default_provider())).clone()
-}
-
-/// Returns a maker of tickets with new keys.
-pub fn ticketer() -> Option<Arc<dyn ProducesTickets>> {
-    rustls::crypto::ring::Ticketer::new().ok()
 }
 
 /// Returns the provider with the named suites and groups in their order. Unknown names are ignored.

@@ -68,8 +68,9 @@ pub struct Settings {
     session: Option<u64>,
     /// Whether secrets are reported for debugging.
     key_log: bool,
-    /// Whether a server sends no tickets.
-    no_tickets: bool,
+    /// The keys of a server's tickets. A character has a byte. Servers with equal keys resume each
+    /// other's sessions.
+    ticket_keys: String,
     /// Whether a trusted certificate need not be self-signed.
     partial_chain: bool,
     /// Lists of revoked certificates in PEM.
@@ -282,9 +283,7 @@ impl Settings {
         let mut config = builder.with_cert_resolver(Arc::new(Resolver(keys)));
         config.alpn_protocols = self.protocols();
         config.session_storage = Arc::new(NoServerSessionStorage {});
-        if self.no_tickets {
-            config.send_tls13_tickets = 0;
-        } else if let Some(ticketer) = tickets.server() {
+        if let Some(ticketer) = tickets.server(&latin1(&self.ticket_keys)) {
             config.ticketer = ticketer;
         }
         let key_lines = self.key_lines();

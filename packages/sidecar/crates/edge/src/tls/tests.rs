@@ -221,18 +221,61 @@ fn a_session_is_resumed_with_the_number_of_its_ticket() {
         let mut settings = client(&world);
         settings["maxVersion"] = json!(version);
         let mut reused = Vec::new();
-        for _ in 0..2 {
+        for _ in 0..4 {
             let (mut client, mut server) = (Side::new(&settings, &tickets), Side::new(&server(&world), &tickets));
             run(&mut client, &mut server);
             reused.push(client.event("secure").unwrap()["reused"].clone());
-            settings["session"] = client.event("session").unwrap()["session"].clone();
+            if let Some(event) = client.event("session") {
+                settings["session"] = event["session"].clone();
+            }
         }
-        assert_eq!(reused, [json!(false), json!(true)]);
+        // The number stays valid, because a resumed session renews its ticket.
+        assert_eq!(reused, [json!(false), json!(true), json!(true), json!(true)]);
+        assert_eq!(settings["session"], 1);
         // Another runtime has no ticket of this number.
         let other = Arc::default();
         let (mut client, mut server) = (Side::new(&settings, &other), Side::new(&server(&world), &tickets));
         run(&mut client, &mut server);
         assert_eq!(client.event("secure").unwrap()["reused"], false);
+    }
+}
+
+#[test]
+fn servers_resume_sessions_of_servers_with_the_same_ticket_keys() {
+    for version in ["TLSv1.2", "TLSv1.3"] {
+        let (world, tickets) = (world(), Arc::default());
+        let mut settings = client(&world);
+        settings["maxVersion"] = json!(version);
+        let mut reused = Vec::new();
+        for keys in ["one", "one", "two", "one"] {
+            let mut own = server(&world);
+            own["ticketKeys"] = json!(keys);
+            let (mut client, mut server) = (Side::new(&settings, &tickets), Side::new(&own, &tickets));
+            run(&mut client, &mut server);
+            reused.push(client.event("secure").unwrap()["reused"].clone());
+            if settings["session"].is_null() {
+                settings["session"] = client.event("session").unwrap()["session"].clone();
+            }
+        }
+        // A ticket of TLS 1.3 is used once, also without success.
+        assert_eq!(reused, [json!(false), json!(true), json!(false), json!(version == "TLSv1.2")]);
+    }
+}
+
+#[test]
+fn a_changed_ticket_is_not_accepted() {
+    let tickets = Tickets::default();
+    let ticketer = tickets.server(b"keys").unwrap();
+    let ticket = ticketer.encrypt(b"state").unwrap();
+    assert_eq!(ticketer.decrypt(&ticket).as_deref(), Some(&b"state"[..]));
+    assert_eq!(tickets.server(b"keys").unwrap().decrypt(&ticket).as_deref(), Some(&b"state"[..]));
+    assert_eq!(tickets.server(b"other").unwrap().decrypt(&ticket), None);
+    assert_eq!(Tickets::default().server(b"keys").unwrap().decrypt(&ticket), None);
+    for at in 0..ticket.len() {
+        let mut changed = ticket.clone();
+        changed[at] ^= 1;
+        assert_eq!(ticketer.decrypt(&changed), None);
+        assert_eq!(ticketer.decrypt(&ticket[..at]), None);
     }
 }
 

@@ -27,7 +27,7 @@ pub const GUEST: &str = r#"(module
   (func (export "cf_boot") (result i32) (i32.const 0))
   (func (export "cf_freeze") (result i32) (i32.const 0))
   (func (export "cf_info") (result i32)
-    (i32.store (i32.const 0) (i32.const 6))
+    (i32.store (i32.const 0) (i32.const 7))
     (i32.store (i32.const 4) (i32.const 1024))
     (i32.store (i32.const 8) (i32.const 65536))
     (i32.store (i32.const 12) (i32.const 65536))
@@ -115,6 +115,9 @@ pub fn start(runtime: &Runtime, code: &str, timeout: Option<u64>, dispatch: Disp
         limits: vec![],
         streams: Streams::default(),
         live: false,
+        user: None,
+        terminal: None,
+        keeps_session: false,
     };
     let process = runtime.start(options, Arc::new(TestSink(Mutex::new(sender))), dispatch).expect("start");
     (process, ends)

@@ -92,6 +92,9 @@ fn options(script: &Script) -> ProcessOptions {
         limits: vec![],
         streams: Streams::default(),
         live: false,
+        user: None,
+        terminal: None,
+        keeps_session: false,
     }
 }
 

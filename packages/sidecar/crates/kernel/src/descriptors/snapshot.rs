@@ -6,7 +6,7 @@
 //! A file that cannot be opened becomes [`Target::Lost`], and every operation on the description,
 //! except closing, fails with `EIO`. Next: `fs/snapshot/`, the files.
 
-use super::{Description, HeldObject, Position, Target};
+use super::{Description, HeldObject, OpenOutput, Position, Target};
 use crate::ids::SocketId;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
@@ -16,7 +16,7 @@ use crate::usage::{Charge, Resource};
 use coldframe_panics::runtime::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Collects descriptions for a snapshot.
 #[derive(Default)]
@@ -33,7 +33,13 @@ pub(crate) struct DescriptionsSnapshot(Vec<DescriptionSnapshot>);
 
 /// The restored descriptions. Each description stays in this list until descriptors or queues refer
 /// to the description.
-pub(crate) struct RestoredDescriptions(Vec<Arc<Description>>);
+pub(crate) struct RestoredDescriptions {
+    made: Vec<Arc<Description>>,
+    /// The open outputs of the programs whose end waits for their output.
+    outputs: OpenOutputs,
+}
+
+type OpenOutputs = HashMap<Pid, Arc<OpenOutput>>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct DescriptionSnapshot {
@@ -46,7 +52,12 @@ struct DescriptionSnapshot {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum TargetSnapshot {
-    Stream { owner: Pid, fd: u8 },
+    Stream {
+        owner: Pid,
+        fd: u8,
+        /// Whether the description keeps the output of `owner` open.
+        keeps_open: bool,
+    },
     Socket(SocketId),
     File(Ino),
     Directory(Location),
@@ -77,7 +88,7 @@ impl DescriptionCollector {
 impl DescriptionSnapshot {
     fn of(description: &Description) -> Self {
         let target = match &description.target {
-            Target::Stream { owner, fd } => TargetSnapshot::Stream { owner: *owner, fd: *fd },
+            Target::Stream { owner, fd, open } => TargetSnapshot::Stream { owner: *owner, fd: *fd, keeps_open: open.is_some() },
             Target::Socket(id) => TargetSnapshot::Socket(*id),
             Target::File(ino) => TargetSnapshot::File(*ino),
             Target::Directory(place) => TargetSnapshot::Directory(place.clone()),
@@ -92,9 +103,12 @@ impl DescriptionSnapshot {
         Self { target, flags: description.flags, offset: *offset, after, listing }
     }
 
-    fn restore(&self, tree: &mut FileSystem) -> Result<Description, Error> {
+    fn restore(&self, tree: &mut FileSystem, outputs: &mut OpenOutputs) -> Result<Description, Error> {
         let target = match &self.target {
-            TargetSnapshot::Stream { owner, fd } => Target::Stream { owner: *owner, fd: *fd },
+            TargetSnapshot::Stream { owner, fd, keeps_open } => {
+                let open = keeps_open.then(|| outputs.entry(*owner).or_default().clone());
+                Target::Stream { owner: *owner, fd: *fd, open }
+            }
             TargetSnapshot::Socket(id) => Target::Socket(*id),
             TargetSnapshot::File(ino) => Target::File(*ino),
             TargetSnapshot::Directory(place) => Target::Directory(place.clone()),
@@ -125,8 +139,9 @@ impl DescriptionsSnapshot {
     /// Restores all descriptions. `tree` has the restored files. Fails if listings exceed the limit
     /// of kernel memory.
     pub(crate) fn restore(&self, tree: &mut FileSystem) -> Result<RestoredDescriptions, Error> {
-        let made = self.0.iter().map(|saved| saved.restore(tree).map(Arc::new));
-        made.collect::<Result<_, _>>().map(RestoredDescriptions)
+        let mut outputs = OpenOutputs::new();
+        let made = self.0.iter().map(|saved| saved.restore(tree, &mut outputs).map(Arc::new));
+        Ok(RestoredDescriptions { made: made.collect::<Result<_, _>>()?, outputs })
     }
 
     /// Returns the number of descriptions. Other parts of a snapshot refer to descriptions by lower
@@ -153,7 +168,7 @@ impl DescriptionSnapshot {
         /// The length of the longest name in a directory, in bytes.
         const MAX_NAME: usize = 255;
         let is_there = match &self.target {
-            TargetSnapshot::Stream { fd, .. } => *fd <= 2,
+            TargetSnapshot::Stream { fd, keeps_open, .. } => *fd <= 2 && (*fd > 0 || !keeps_open),
             TargetSnapshot::File(ino) => files.is_file(*ino),
             TargetSnapshot::Directory(place) => files.is_directory(place),
             TargetSnapshot::Device(device, ino) => files.is_device(*ino, *device),
@@ -169,13 +184,18 @@ impl DescriptionSnapshot {
 
 impl RestoredDescriptions {
     pub(crate) fn get(&self, at: u32) -> Option<Arc<Description>> {
-        self.0.get(at as usize).cloned()
+        self.made.get(at as usize).cloned()
+    }
+
+    /// Returns the open output of a program whose end waits for its output.
+    pub(crate) fn output_of(&self, owner: Pid) -> Weak<OpenOutput> {
+        self.outputs.get(&owner).map(Arc::downgrade).unwrap_or_default()
     }
 
     /// Releases the descriptions to which no descriptor or queue refers. Sockets are closed later,
     /// with all other sockets without an owner.
     pub(crate) fn settle(self, tree: &mut FileSystem) {
-        for description in self.0 {
+        for description in self.made {
             if let Some(HeldObject::Node(ino)) = Arc::into_inner(description).and_then(|last| last.held()) {
                 tree.release(ino);
             }

@@ -9,7 +9,8 @@ use super::content::Content;
 use super::mounts::Mount;
 use super::node::{Body, Device, Directory, Ino, Node};
 use super::proc::Proc;
-use super::tree::{Dense, FileSystem, GUEST, ROOT, Space};
+use super::tree::{Dense, FileSystem, ROOT, Space};
+use super::user::{GUEST, Owner, ROOT_USER};
 use super::walk::Location;
 use crate::processes::{MAGIC, Processes};
 use crate::usage::Usage;
@@ -19,6 +20,7 @@ use std::sync::{Arc, LazyLock};
 const DIRECTORIES: &[(&str, u32, u32)] = &[
     ("/bin", 0o755, 0),
     ("/dev", 0o755, 0),
+    ("/dev/pts", 0o755, 0),
     ("/dev/shm", 0o1777, 0),
     ("/etc", 0o755, 0),
     ("/home", 0o755, 0),
@@ -37,9 +39,12 @@ const DIRECTORIES: &[(&str, u32, u32)] = &[
     ("/workspace", 0o755, GUEST),
 ];
 
+const PASSWD: &str = "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/sh\n\
+    nobody:x:65534:65534:nobody:/:/bin/sh\n";
+
 const FILES: &[(&str, &str)] = &[
-    ("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/sh\n"),
-    ("/etc/group", "root:x:0:\nuser:x:1000:\n"),
+    ("/etc/passwd", PASSWD),
+    ("/etc/group", "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n"),
     ("/etc/hostname", "coldframe\n"),
     ("/etc/hosts", "127.0.0.1\tlocalhost\n::1\tlocalhost\n127.0.0.1\tcoldframe\n"),
     ("/etc/resolv.conf", ""),
@@ -51,14 +56,17 @@ const FILES: &[(&str, &str)] = &[
 /// The paths of program files, with the programs' names in `processes/resolve.rs`.
 const PROGRAMS: &[(&str, &str)] = &[("/usr/local/bin/node", "node"), ("/usr/bin/env", "env")];
 
+/// The commands that start with the effective user 0. The files have the set-user-id bit.
+const RAISING: [&str; 2] = ["su", "sudo"];
+
 /// The commands of the shell's image (`packages/runner/shell`). Each command has a file in `/bin`
 /// and a link in `/usr/bin`.
 const COMMANDS: &str = "[ arch awk base64 basename bash cat chgrp chmod chown clear cmp column comm cp curl cut date dd df \
-    diff dirname du echo egrep expand expr false fgrep file find fold free getent grep groups gunzip gzip head hexdump \
-    hostname id install join jq kill killall less ln logname ls md5sum mkdir mktemp more mv nc nice nl nohup nproc od paste \
-    pgrep pidof pkill printenv printf ps pwd readlink realpath rev rg rm rmdir sed seq setsid sh sha1sum sha256sum shuf sleep \
-    sort split stat strings stty sync tac tail tar tee test timeout touch tput tr tree true truncate tty uname unexpand uniq \
-    uptime wc wget which whoami xargs xxd yes zcat";
+    diff dirname du echo egrep expand expr false fgrep file find fold free getent getfattr grep groups gunzip gzip head \
+    hexdump hostname id install join jq kill killall less ln logname ls md5sum mkdir mktemp more mv nc nice nl nohup nproc od \
+    paste pgrep pidof pkill printenv printf ps pwd readlink realpath reset rev rg rm rmdir sed seq setfattr setsid sh sha1sum \
+    sha256sum shuf sleep sort split stat strings stty su sudo sync tac tail tar tee test timeout touch tput tr tree true \
+    truncate tty uname unexpand uniq uptime wc wget which whoami xargs xxd yes zcat";
 
 const DEVICES: &[(&str, Device)] = &[
     ("/dev/null", Device::Null),
@@ -67,6 +75,7 @@ const DEVICES: &[(&str, Device)] = &[
     ("/dev/random", Device::Random),
     ("/dev/urandom", Device::Random),
     ("/dev/tty", Device::Tty),
+    ("/dev/ptmx", Device::TerminalMaker),
 ];
 
 const LINKS: &[(&str, &str)] = &[
@@ -77,6 +86,8 @@ const LINKS: &[(&str, &str)] = &[
     ("/etc/mtab", "/proc/self/mounts"),
     ("/usr/lib/os-release", "/etc/os-release"),
 ];
+
+const SET_USER: u32 = 0o4000;
 
 /// The index of `/proc` in the table of mounts.
 const PROC: usize = 0;
@@ -98,6 +109,18 @@ pub(super) fn nodes() -> &'static HashTrieMapSync<Ino, Node, Dense> {
     &BASE.nodes
 }
 
+/// Returns whether an executable file raises the effective user. Only two files of this tree do so,
+/// with their first content, their owner and their set-user-id bit. A file that a guest has written
+/// is another inode or has other content, so its set-user-id bit has no effect.
+pub(super) fn raises(ino: Ino, node: &Node) -> bool {
+    if node.meta.mode & SET_USER == 0 || node.meta.uid != ROOT_USER {
+        return false;
+    }
+    let Some(Node { meta, body: Body::File(first), .. }) = BASE.nodes.get(&ino) else { return false };
+    let Body::File(content) = &node.body else { return false };
+    meta.mode & SET_USER != 0 && content.len() == first.len() && content.chunks().eq(first.chunks())
+}
+
 /// Returns a filesystem with only the base tree. The filesystem's `/proc` shows `processes`.
 pub(crate) fn base(limits: Space, processes: Arc<Processes>, usage: Arc<Usage>) -> FileSystem {
     let mut made = BASE.clone();
@@ -114,7 +137,7 @@ fn build() -> FileSystem {
         let body = if matches!(body, Body::Directory(_)) { Body::Directory(Directory::new()) } else { body };
         let is_directory = matches!(body, Body::Directory(_) | Body::Mount(_));
         // The tables above are constants and the space is not limited, so these calls cannot fail.
-        let Ok(ino) = tree.add(body, mode, (owner, owner)) else { return };
+        let Ok(ino) = tree.add(body, mode, Owner { uid: owner, gid: owner }) else { return };
         let _ = tree.enter(parent, name.as_bytes(), ino);
         if let (true, Ok(parent)) = (is_directory, tree.node_mut(parent)) {
             parent.meta.links += 1;
@@ -133,7 +156,8 @@ fn build() -> FileSystem {
     }
     for name in COMMANDS.split_whitespace() {
         let content = Content::of(&[MAGIC, b"shell ", name.as_bytes(), b"\n"].concat());
-        put(&format!("/bin/{name}"), Body::File(content), 0o755, 0);
+        let mode = if RAISING.contains(&name) { 0o755 | SET_USER } else { 0o755 };
+        put(&format!("/bin/{name}"), Body::File(content), mode, 0);
         let target: Arc<[u8]> = Arc::from(format!("/bin/{name}").as_bytes());
         put(&format!("/usr/bin/{name}"), Body::Link(target), 0o777, 0);
     }
@@ -164,12 +188,12 @@ fn find(tree: &FileSystem, path: &str) -> Ino {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::User;
+    use super::super::user::User;
     use super::super::walk::{FinalLink, MemoryEnd, PathEnd};
     use super::*;
 
     fn end_of(tree: &FileSystem, path: &str) -> MemoryEnd {
-        match tree.walk(User::Guest, None, path.as_bytes(), FinalLink::Stay).expect(path) {
+        match tree.walk(&User::GUEST, None, path.as_bytes(), FinalLink::Stay).expect(path) {
             PathEnd::Memory(end) => end,
             PathEnd::Mount(_) => panic!("nothing is mounted"),
         }
@@ -190,7 +214,7 @@ mod tests {
         let made = || base(Space { bytes: 10, inodes: 10 }, Arc::new(Processes::new(Arc::default())), Arc::default());
         let (mut one, other) = (made(), made());
         let place = end_of(&one, "/tmp/a");
-        one.create(User::Guest, &place, Body::File(Content::new()), 0o644).expect("made");
+        one.create(&User::GUEST, &place, Body::File(Content::new()), 0o644).expect("made");
         assert!(end_of(&other, "/tmp/a").node.is_none());
     }
 }

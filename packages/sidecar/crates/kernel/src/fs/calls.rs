@@ -41,7 +41,9 @@ fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Argument
             let stat = io::fstat(process, arguments.fd(0)?)?;
             stat.put(arguments.bytes_mut(1)?).map(|()| 0)
         }
-        FileCall::Access => view().access(&arguments.path(0)?, arguments.number(2)?).map(|()| 0),
+        FileCall::Access => {
+            process.files.view_of_real_user(&process.kernel.files).access(&arguments.path(0)?, arguments.number(2)?).map(|()| 0)
+        }
         FileCall::Mkdir => view().mkdir(&arguments.path(0)?, arguments.number(2)?).map(|()| 0),
         FileCall::Rmdir => view().rmdir(&arguments.path(0)?).map(|()| 0),
         FileCall::Unlink => view().unlink(&arguments.path(0)?).map(|()| 0),
@@ -104,7 +106,36 @@ fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Argument
             arguments.put(0, reason.as_bytes())
         }
         FileCall::Kind => process.kind_of(arguments.fd(0)),
+        FileCall::SetAttribute => {
+            let (path, name) = (arguments.path(0)?, arguments.bytes(2)?.to_vec());
+            let (flags, follow) = (arguments.number(6)?, arguments.int(7) != 0);
+            view().set_attribute(&path, &name, arguments.bytes(4)?, flags, follow).map(|()| 0)
+        }
+        FileCall::Attribute => {
+            let (path, name) = (arguments.path(0)?, arguments.bytes(2)?.to_vec());
+            let value = view().attribute(&path, &name, arguments.int(6) != 0)?;
+            put_or_measure(arguments, 4, &value)
+        }
+        FileCall::AttributeNames => {
+            let names = view().attribute_names(&arguments.path(0)?, arguments.int(4) != 0)?;
+            put_or_measure(arguments, 2, &names)
+        }
+        FileCall::RemoveAttribute => {
+            let (path, name) = (arguments.path(0)?, arguments.bytes(2)?.to_vec());
+            view().remove_attribute(&path, &name, arguments.int(4) != 0).map(|()| 0)
+        }
     }
+}
+
+/// Writes bytes to the buffer at `index` and returns their length. An empty buffer receives
+/// nothing. Fails with `ERANGE` if the buffer is too short, as Linux's calls of extended
+/// attributes.
+fn put_or_measure(arguments: &mut Arguments<'_>, index: usize, bytes: &[u8]) -> Answer {
+    let out = arguments.bytes_mut(index)?;
+    if !out.is_empty() {
+        out.get_mut(..bytes.len()).ok_or(Errno::ERANGE)?.copy_from_slice(bytes);
+    }
+    i64::try_from(bytes.len()).map_err(|_| Errno::EINVAL)
 }
 
 /// Converts an integer to an offset. Returns `None` for -1, which means the description's position.

@@ -6,7 +6,8 @@
 use super::content::Content;
 use super::embedder::EmbedderFiles;
 use super::node::{Body, Ino};
-use super::tree::{FileSystem, User};
+use super::tree::FileSystem;
+use super::user::{Owner, User};
 use super::walk::{FinalLink, MemoryEnd, PathEnd};
 use crate::processes::MAGIC;
 use coldframe_error::Errno;
@@ -79,7 +80,7 @@ impl Undo {
 /// Creates or changes the file of a command.
 fn write_command(tree: &mut FileSystem, command: &CommandFile<'_>) -> Result<Undo, Errno> {
     for folder in OTHERS {
-        let is_taken = match tree.walk(User::Host, None, format!("{folder}/{}", command.name).as_bytes(), FinalLink::Stay) {
+        let is_taken = match tree.walk(&User::EMBEDDER, None, format!("{folder}/{}", command.name).as_bytes(), FinalLink::Stay) {
             Ok(PathEnd::Memory(end)) => end.node.is_some(),
             Ok(PathEnd::Mount(end)) => end.stat.is_some(),
             Err(_) => false,
@@ -93,9 +94,7 @@ fn write_command(tree: &mut FileSystem, command: &CommandFile<'_>) -> Result<Und
     match end.node.filter(|ino| command.exists && is_command(tree, *ino)) {
         Some(ino) => tree.replace(ino, content).map(Undo::Write),
         None => {
-            let ino = tree.create(User::Host, &end, Body::File(content), 0o755)?;
-            let meta = &mut tree.node_mut(ino)?.meta;
-            (meta.uid, meta.gid) = (0, 0);
+            tree.create(&User::Embedder(Owner::ROOT), &end, Body::File(content), 0o755)?;
             Ok(Undo::Remove)
         }
     }
@@ -105,7 +104,7 @@ fn write_command(tree: &mut FileSystem, command: &CommandFile<'_>) -> Result<Und
 fn drop_command(tree: &mut FileSystem, name: &str) {
     let Ok(end) = in_memory(tree, path_of(name).as_bytes()) else { return };
     if end.node.is_some_and(|ino| is_command(tree, ino)) {
-        let _ = tree.unlink(User::Host, &end);
+        let _ = tree.unlink(&User::EMBEDDER, &end);
     }
 }
 
@@ -122,7 +121,7 @@ fn path_of(name: &str) -> String {
 /// Resolves a path whose last name is in memory. Fails with `EXDEV` if the last name is in a mount,
 /// because commands are never written to the host machine.
 fn in_memory(tree: &FileSystem, path: &[u8]) -> Result<MemoryEnd, Errno> {
-    match tree.walk(User::Host, None, path, FinalLink::Name)? {
+    match tree.walk(&User::EMBEDDER, None, path, FinalLink::Name)? {
         PathEnd::Memory(end) => Ok(end),
         PathEnd::Mount(_) => Err(Errno::EXDEV),
     }

@@ -7,6 +7,7 @@
 use super::content::Content;
 use super::node::{Body, Ino};
 use super::tree::{FileSystem, now};
+use super::watch::Change;
 use coldframe_error::Errno;
 
 /// The largest file size, in bytes.
@@ -64,7 +65,7 @@ impl FileSystem {
         (node.meta.mtime, node.meta.ctime) = (now, now);
         self.used.bytes += grown;
         self.update_marks();
-        self.notify_content(ino);
+        self.notify_content(Change::Written, ino);
         Ok((offset + count as u64, count))
     }
 
@@ -80,7 +81,7 @@ impl FileSystem {
         let now = now();
         (node.meta.mtime, node.meta.ctime) = (now, now);
         self.return_space(freed, 0);
-        self.notify_content(ino);
+        self.notify_content(Change::Written, ino);
         Ok(())
     }
 
@@ -106,7 +107,7 @@ impl FileSystem {
         node.body = Body::File(content);
         let now = now();
         (node.meta.mtime, node.meta.ctime) = (now, now);
-        self.notify_content(ino);
+        self.notify_content(Change::Written, ino);
         Ok(before)
     }
 }

@@ -22,7 +22,11 @@ pub type Waiter = Box<dyn FnOnce(Option<Changes>) + Send>;
 
 /// The stored changes of one watch.
 #[derive(Default)]
-pub(crate) struct ChangeFeed(Mutex<State>);
+pub(crate) struct ChangeFeed {
+    /// Whether the embedder receives typed events.
+    typed: bool,
+    state: Mutex<State>,
+}
 
 #[derive(Default)]
 struct State {
@@ -36,20 +40,46 @@ impl ChangeFeed {
     /// Adds a change. The caller holds the lock of the tree, or is the thread that reads the host
     /// machine's events. The waiter must therefore not block, and must not call the kernel.
     pub(super) fn notify(&self, change: Change, name: &[u8]) {
-        let mut state = self.0.lock();
+        let kind = match change {
+            Change::Created | Change::Removed | Change::Moved if !self.typed => ChangeKind::Name,
+            Change::Written | Change::Attributes if !self.typed => ChangeKind::Content,
+            Change::Created => ChangeKind::Created,
+            Change::Removed => ChangeKind::Removed,
+            Change::Moved => ChangeKind::Renamed,
+            Change::Written => ChangeKind::Written,
+            Change::Attributes => ChangeKind::Attributes,
+        };
+        self.add(FileChange { kind, name: text(name), to: None });
+    }
+
+    /// Adds a move from a name to another name. A name is `None` outside the watched directory. An
+    /// untyped feed receives one change for each name. The rules of [`Self::notify`] apply.
+    pub(super) fn notify_move(&self, from: Option<&[u8]>, to: Option<&[u8]>) {
+        match (from, to) {
+            (Some(from), Some(to)) if self.typed => {
+                self.add(FileChange { kind: ChangeKind::Renamed, name: text(from), to: Some(text(to)) });
+            }
+            (from, to) => {
+                from.into_iter().for_each(|name| self.notify(Change::Moved, name));
+                to.into_iter().for_each(|name| self.notify(Change::Created, name));
+            }
+        }
+    }
+
+    fn add(&self, change: FileChange) {
+        let mut state = self.state.lock();
         if state.ended {
             return;
         }
-        let kind = if change == Change::Name { ChangeKind::Name } else { ChangeKind::Content };
-        let change = FileChange { kind, name: String::from_utf8_lossy(name).into_owned() };
         // Two equal changes in a row are merged, as in inotify.
         if state.kept.changes.last() == Some(&change) {
             return;
         }
-        if state.bytes + change.name.len() + ENTRY > MAX_KEPT {
+        let bytes = change.name.len() + change.to.as_ref().map_or(0, String::len) + ENTRY;
+        if state.bytes + bytes > MAX_KEPT {
             state.kept.overflow = true;
         } else {
-            state.bytes += change.name.len() + ENTRY;
+            state.bytes += bytes;
             state.kept.changes.push(change);
         }
         if let Some(waiter) = state.waiter.take() {
@@ -57,9 +87,19 @@ impl ChangeFeed {
         }
     }
 
+    /// Makes the feed of a watch. `typed` selects typed events.
+    pub(super) fn new(typed: bool) -> Self {
+        Self { typed, state: Mutex::default() }
+    }
+
+    /// Returns the stored changes at once. A waiting request has received all other changes.
+    pub(super) fn drain(&self) -> Changes {
+        self.state.lock().take()
+    }
+
     /// Requests the next batch. Returns false if another request already waits.
     pub(super) fn next(&self, waiter: Waiter) -> bool {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         if state.waiter.is_some() {
             return false;
         }
@@ -75,13 +115,17 @@ impl ChangeFeed {
 
     /// Ends the watch. The waiter receives `None`.
     pub(super) fn end(&self) {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         state.ended = true;
         state.take();
         if let Some(waiter) = state.waiter.take() {
             waiter(None);
         }
     }
+}
+
+fn text(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
 }
 
 impl State {
@@ -109,24 +153,44 @@ mod tests {
         let waiting = request(&feed);
         assert!(waiting.try_recv().is_err());
         assert!(!feed.next(Box::new(|_| {})), "one request at a time");
-        feed.notify(Change::Name, b"a");
+        feed.notify(Change::Created, b"a");
         assert_eq!(waiting.try_recv().expect("a reply").expect("a batch").changes.len(), 1);
-        feed.notify(Change::Content, b"b");
-        feed.notify(Change::Content, b"b");
-        feed.notify(Change::Name, b"b");
+        feed.notify(Change::Written, b"b");
+        feed.notify(Change::Written, b"b");
+        feed.notify(Change::Created, b"b");
         let batch = request(&feed).try_recv().expect("at once").expect("a batch");
         assert_eq!((batch.changes.len(), batch.overflow), (2, false));
+    }
+
+    #[test]
+    fn a_typed_feed_joins_the_names_of_a_move() {
+        let feed = ChangeFeed::new(true);
+        feed.notify_move(Some(b"a"), Some(b"b"));
+        feed.notify_move(Some(b"b"), None);
+        feed.notify_move(None, Some(b"c"));
+        let change = |kind, name: &str, to: Option<&str>| FileChange { kind, name: name.to_owned(), to: to.map(str::to_owned) };
+        let expected = [
+            change(ChangeKind::Renamed, "a", Some("b")),
+            change(ChangeKind::Renamed, "b", None),
+            change(ChangeKind::Created, "c", None),
+        ];
+        assert_eq!(feed.drain().changes, expected);
+        assert_eq!(feed.drain(), Changes::default());
+        let untyped = ChangeFeed::default();
+        untyped.notify_move(Some(b"a"), Some(b"b"));
+        let kinds: Vec<_> = untyped.drain().changes.into_iter().map(|change| (change.kind, change.name)).collect();
+        assert_eq!(kinds, [(ChangeKind::Name, "a".to_owned()), (ChangeKind::Name, "b".to_owned())]);
     }
 
     #[test]
     fn unrequested_changes_are_bounded_and_the_loss_is_reported() {
         let feed = ChangeFeed::default();
         for n in 0..100_000 {
-            feed.notify(Change::Name, format!("file{n}").as_bytes());
+            feed.notify(Change::Created, format!("file{n}").as_bytes());
         }
         let batch = request(&feed).try_recv().expect("at once").expect("a batch");
         assert!(batch.overflow && batch.changes.len() < 10_000, "{}", batch.changes.len());
-        feed.notify(Change::Name, b"next");
+        feed.notify(Change::Created, b"next");
         let batch = request(&feed).try_recv().expect("at once").expect("a batch");
         assert_eq!((batch.changes.len(), batch.overflow), (1, false));
     }
@@ -137,7 +201,7 @@ mod tests {
         let waiting = request(&feed);
         feed.end();
         assert_eq!(waiting.try_recv(), Ok(None));
-        feed.notify(Change::Name, b"late");
+        feed.notify(Change::Created, b"late");
         assert_eq!(request(&feed).try_recv(), Ok(None));
     }
 }

@@ -11,6 +11,7 @@
 use super::node::Ino;
 use super::node::Type;
 use super::tree::FileSystem;
+use super::user::User;
 use super::view::View;
 use super::walk::{End, FinalLink, Location, Name, PathEnd, join};
 use crate::Process;
@@ -53,7 +54,7 @@ impl<'k> View<'k> {
         wanted: RequestedOperations,
     ) -> Result<PathEnd, Errno> {
         match self.permissions_to_check() {
-            None => tree.walk(self.user, self.cwd.as_ref(), path, last),
+            None => tree.walk(&self.user, self.cwd.as_ref(), path, last),
             Some(permissions) => tree.side(self.end(tree, permissions, path, last, wanted)?.0),
         }
     }
@@ -61,7 +62,7 @@ impl<'k> View<'k> {
     /// Resolves a path of the present call again. The permissions are not checked again.
     pub(super) fn walk_again(&self, tree: &FileSystem, path: &[u8], last: FinalLink) -> Result<PathEnd, Errno> {
         let mut course = tree.course(self.cwd.as_ref(), path, self.permissions_to_check().is_some())?;
-        tree.side(tree.steps(self.user, last, &mut course)?)
+        tree.side(tree.steps(&self.user, last, &mut course)?)
     }
 
     /// Returns the real path of a file. Fails with `EACCES` if the program may not read the file's
@@ -69,7 +70,7 @@ impl<'k> View<'k> {
     pub(crate) fn real_path(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
         let tree = self.lock();
         match self.permissions_to_check() {
-            None => tree.real_path(self.user, self.cwd.as_ref(), path),
+            None => tree.real_path(&self.user, self.cwd.as_ref(), path),
             Some(permissions) => {
                 let (end, _) = self.end(&tree, permissions, path, FinalLink::Follow, RequestedOperations::only(files::STAT))?;
                 tree.real_path_of(&end)
@@ -89,7 +90,7 @@ impl<'k> View<'k> {
     ) -> Result<(End, Option<Vec<u8>>), Errno> {
         let mut course = tree.course(self.cwd.as_ref(), path, true)?;
         course.permissions = Some(permissions);
-        let walked = tree.steps(self.user, last, &mut course);
+        let walked = tree.steps(&self.user, last, &mut course);
         // The check has its own steps. Otherwise the steps that are left would reveal to the
         // program whether a denied file exists.
         let _steps = StepScope::begin();
@@ -120,7 +121,7 @@ impl<'k> View<'k> {
     /// the file has both paths. The caller must have resolved both paths before.
     pub(super) fn may_move(&self, tree: &FileSystem, from: (&[u8], FinalLink), to: &[u8], both: bool) -> Result<(), Errno> {
         let Some(permissions) = self.permissions_to_check() else { return Ok(()) };
-        let end = |path: &[u8], last| tree.steps(self.user, last, &mut tree.course(self.cwd.as_ref(), path, true)?);
+        let end = |path: &[u8], last| tree.steps(&self.user, last, &mut tree.course(self.cwd.as_ref(), path, true)?);
         let (one, other) = (end(from.0, from.1)?, end(to, FinalLink::Name)?);
         let (Some(real), Some(new)) = (tree.path_to_check(&one)?, tree.path_to_check(&other)?) else { return Ok(()) };
         let is_directory = tree.kind_at(&one)? == Some(Type::Directory);
@@ -140,7 +141,7 @@ impl<'k> View<'k> {
         let Some(permissions) = self.permissions_to_check() else { return true };
         let end = tree
             .course(self.cwd.as_ref(), path, true)
-            .and_then(|mut course| tree.steps(self.user, FinalLink::Follow, &mut course));
+            .and_then(|mut course| tree.steps(&self.user, FinalLink::Follow, &mut course));
         let real = end.and_then(|end| tree.path_to_check(&end));
         real.is_ok_and(|real| real.is_none_or(|real| permissions.sees(&real, operations)))
     }
@@ -151,7 +152,7 @@ impl<'k> View<'k> {
         let Some(permissions) = self.permissions.filter(|permissions| permissions.checks(Scope::ChildProcess)) else {
             return Ok(());
         };
-        let end = tree.steps(self.user, FinalLink::Follow, &mut tree.course(self.cwd.as_ref(), path, true)?)?;
+        let end = tree.steps(&self.user, FinalLink::Follow, &mut tree.course(self.cwd.as_ref(), path, true)?)?;
         // A file without a name has no path. The check then uses `/`.
         let real = tree.path_to_check(&end)?.unwrap_or_else(|| b"/".to_vec());
         let last = real.rsplit(|byte| *byte == b'/').next().map(String::from_utf8_lossy).unwrap_or_default();
@@ -259,12 +260,12 @@ pub(super) fn check_enter(permissions: &Permissions, tree: &FileSystem, place: &
 /// Finds the directory for `chdir`. If the path walk fails, the error reveals only facts that the
 /// permissions allow.
 pub(super) fn find_directory(
+    user: &User,
     permissions: &Permissions,
     tree: &FileSystem,
     from: Option<&Location>,
     path: &[u8],
 ) -> Result<Location, Errno> {
-    let user = super::tree::User::Guest;
     let mut course = tree.course(from, path, true)?;
     course.permissions = permissions.checks(Scope::Fs).then_some(permissions);
     let walked = tree.steps(user, FinalLink::Follow, &mut course);

@@ -8,13 +8,14 @@ use super::node::{Device, MAX_NAME, Type};
 use super::open::{self, APPEND, Opened};
 use super::process::ProcessFiles;
 use super::stat::Stat;
-use super::tree::{FileSystem, GUEST, User, now};
+use super::tree::{FileSystem, now};
 use super::walk::Location;
 use crate::caller::Caller;
 use crate::descriptors::{Description, HeldObject, Position, Target};
 use crate::ids::Fd;
 use crate::permissions::operations::files;
 use crate::steps::MAX_TRANSFER;
+use crate::terminal::WindowSize;
 use crate::usage::{Charge, Resource};
 use crate::{Answer, Arguments, Process};
 use coldframe_error::Errno;
@@ -40,6 +41,14 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Res
             drop(tree);
             let again = files.descriptors.lock().get(fd).map_err(|_| Errno::ENOENT)?;
             return process.add_descriptor(again);
+        }
+        Opened::Device(device @ (Device::Tty | Device::TerminalMaker | Device::Terminal(_)), _) => {
+            drop(tree);
+            return match device {
+                Device::Terminal(number) => process.open_slave(number, flags),
+                Device::TerminalMaker => process.open_master(WindowSize::default(), flags),
+                _ => process.open_controlling(flags),
+            };
         }
         Opened::Device(device, ino) => Target::Device(device, ino),
         Opened::Host(file) => Target::Host(Box::new(file)),
@@ -79,7 +88,7 @@ pub(crate) fn read(program: &dyn Caller, fd: Fd, buffer: &mut [u8], offset: Opti
         Target::Stream { owner, .. } => {
             process.kernel.with_program(program, *owner, |owner| owner.read_input(buffer)).unwrap_or(0)
         }
-        Target::Socket(id) => process.kernel.sockets.read(*id, buffer)?,
+        Target::Socket(id) => process.kernel.sockets.read_for(process, *id, buffer, true)?,
         Target::Directory(_) => return Err(Errno::EISDIR),
         Target::Device(device, _) => read_device(*device, buffer)?,
         Target::File(ino) => positioned(&mut |at, buffer| process.kernel.files.lock().read(*ino, at, buffer), buffer)?,
@@ -91,7 +100,7 @@ pub(crate) fn read(program: &dyn Caller, fd: Fd, buffer: &mut [u8], offset: Opti
 
 fn read_device(device: Device, buffer: &mut [u8]) -> Result<usize, Errno> {
     match device {
-        Device::Null | Device::Tty => Ok(0),
+        Device::Null | Device::Tty | Device::TerminalMaker | Device::Terminal(_) => Ok(0),
         Device::Zero | Device::Full => {
             buffer.fill(0);
             Ok(buffer.len())
@@ -115,7 +124,7 @@ pub(crate) fn write(program: &dyn Caller, fd: Fd, bytes: &[u8], offset: Option<u
     }
     let count = match &description.target {
         Target::Stream { .. } | Target::Socket(_) if offset.is_some() => return Err(Errno::ESPIPE),
-        Target::Stream { owner, fd } => {
+        Target::Stream { owner, fd, .. } => {
             match process.kernel.with_program(program, *owner, |owner| owner.write_output(*fd, bytes)) {
                 Some(taken) => taken?,
                 // The program that owns the stream has ended. The output of the program's remaining
@@ -123,7 +132,7 @@ pub(crate) fn write(program: &dyn Caller, fd: Fd, bytes: &[u8], offset: Option<u
                 None => bytes.len(),
             }
         }
-        Target::Socket(id) => process.kernel.sockets.write(*id, bytes)?,
+        Target::Socket(id) => process.kernel.sockets.write_for(process, *id, bytes)?,
         Target::Directory(_) => return Err(Errno::EBADF),
         Target::Device(Device::Full, _) => return Err(Errno::ENOSPC),
         Target::Device(..) => bytes.len(),
@@ -156,8 +165,11 @@ pub(crate) fn fstat(process: &Process, fd: Fd) -> Result<Stat, Errno> {
     let description = process.files.descriptors.lock().get(fd)?;
     let tree = process.kernel.files.lock();
     match &description.target {
-        Target::Stream { fd, .. } => Ok(Stat::of_stream(u64::from(*fd), GUEST, now())),
-        Target::Socket(id) => Ok(Stat::of_socket(u64::from(id.get()), GUEST, now())),
+        Target::Stream { fd, .. } => Ok(Stat::of_stream(u64::from(*fd), process.files.user().owner(), now())),
+        Target::Socket(id) => Ok(match process.kernel.sockets.terminal_number(*id) {
+            Some(number) => Stat::of_terminal(number, process.files.user().owner(), now()),
+            None => Stat::of_socket(u64::from(id.get()), process.files.user().owner(), now()),
+        }),
         Target::File(ino) | Target::Device(_, ino) => Ok(Stat::of(*ino, tree.node(*ino)?)),
         Target::Directory(place) => tree.stat_of(place),
         Target::Host(file) => file.stat(),
@@ -228,19 +240,23 @@ pub(crate) fn change(process: &Process, fd: Fd, change: Change) -> Answer {
         Change::Sync => 0,
     };
     check_open(process, &tree, &description.target, operation)?;
+    let user = process.files.user();
     match (&description.target, change) {
         (Target::Lost, _) => Err(Errno::EIO),
         (Target::Stream { .. } | Target::Socket(_), Change::Sync) => Err(Errno::EINVAL),
         (Target::Stream { .. } | Target::Socket(_), _) => Ok(()),
         (Target::File(ino) | Target::Device(_, ino) | Target::Directory(Location::Memory(ino)), _) => match change {
-            Change::Mode(mode) => tree.chmod(User::Guest, *ino, mode as u32),
-            Change::Owner(user, group) => tree.chown(User::Guest, *ino, super::calls::owner(user)?, super::calls::owner(group)?),
+            Change::Mode(mode) => tree.chmod(&user, *ino, mode as u32),
+            Change::Owner(uid, gid) => tree.chown(&user, *ino, super::calls::owner(uid)?, super::calls::owner(gid)?),
             Change::Times(atime, mtime) => {
                 let meta = tree.node(*ino)?.meta;
-                tree.utimes(User::Guest, *ino, super::view::time(atime, meta.atime), super::view::time(mtime, meta.mtime))
+                tree.utimes(&user, *ino, super::view::time(atime, meta.atime), super::view::time(mtime, meta.mtime))
             }
             Change::Sync => Ok(()),
         },
+        (Target::Host(file), Change::Mode(_) | Change::Times(..)) if user.is_foreign() && !user.owns(file.stat()?.uid) => {
+            Err(Errno::EPERM)
+        }
         (Target::Host(file), Change::Mode(mode)) => file.chmod(mode as u32),
         (Target::Host(file), Change::Times(atime, mtime)) => {
             let stat = file.stat()?;

@@ -10,8 +10,8 @@
 //! changes the file first makes an inode in memory. `proc/` makes the files of `/proc`.
 //!
 //! Calls follow Linux's rules, including the order of errors. A test compares random sequences of
-//! operations with a real Linux filesystem. Programs run as user 1000, and permission bits apply to
-//! programs. Next: `calls.rs`.
+//! operations with a real Linux filesystem. `user.rs` checks permission bits, which apply to
+//! programs but not to the embedder. Next: `calls.rs`.
 
 mod app_file_system;
 mod archive;
@@ -39,7 +39,10 @@ mod process;
 pub mod reports;
 mod snapshot;
 mod stat;
+mod terminals;
 mod tree;
+mod user;
+mod user_attributes;
 mod view;
 mod walk;
 mod watch;
@@ -53,6 +56,7 @@ pub(crate) use base::base;
 pub(crate) use calls::call;
 pub(crate) use commands::CommandFile;
 pub use embedder::{EmbedderFile, EmbedderFiles, EmbedderWatch};
+pub(crate) use execute::ExecutableHead;
 pub use feed::Waiter;
 pub(crate) use guard::RequestedOperations;
 pub(crate) use io::{read, write};
@@ -63,6 +67,8 @@ pub use proc::Facts;
 pub(crate) use proc::ProcessFactsSnapshot;
 pub(crate) use process::{ProcessFiles, ProcessFilesSnapshot};
 pub(crate) use snapshot::{FilesSnapshot, RestoreContext, is_name, standard};
-pub(crate) use tree::{FileSystem, Space, User, WRITE};
+pub(crate) use tree::{FileSystem, Space, WRITE};
+pub use user::Owner;
+pub(crate) use user::{GUEST, Groups, Identity, MAX_GROUPS, ROOT_USER, User};
 pub(crate) use view::View;
 pub(crate) use walk::{FinalLink, Location, PathEnd};

@@ -4,7 +4,8 @@
 //! Next: `attributes.rs`.
 
 use super::node::{Body, Directory, Ino, Meta};
-use super::tree::{FileSystem, GUEST, SEARCH, User, WRITE, now};
+use super::tree::{FileSystem, SEARCH, WRITE, now};
+use super::user::{Owner, User};
 use super::walk::{Location, MemoryEnd, Name};
 use super::watch::Change;
 use coldframe_error::Errno;
@@ -16,32 +17,33 @@ const SET_GROUP: u32 = 0o2000;
 impl FileSystem {
     /// Creates an inode with a new name. The caller must clear the bits of the umask in `mode`.
     /// Fails with `EEXIST` if the name exists.
-    pub(crate) fn create(&mut self, user: User, end: &MemoryEnd, body: Body, mode: u32) -> Result<Ino, Errno> {
+    pub(crate) fn create(&mut self, user: &User, end: &MemoryEnd, body: Body, mode: u32) -> Result<Ino, Errno> {
         let name = self.free_name(end, matches!(body, Body::Directory(_)))?;
         self.may_change(user, end.parent)?;
         let parent = &self.node(end.parent)?.meta;
         let inherits = parent.mode & SET_GROUP != 0;
-        let group = if inherits { parent.gid } else { GUEST };
+        let own = user.owner();
+        let owner = if inherits { Owner { gid: parent.gid, ..own } } else { own };
         let is_directory = matches!(body, Body::Directory(_));
         let mode = if inherits && is_directory { mode | SET_GROUP } else { mode };
         let body = if is_directory { Body::Directory(Directory::new()) } else { body };
-        let ino = self.add(body, mode, (GUEST, group))?;
+        let ino = self.add(body, mode, owner)?;
         self.enter(end.parent, name, ino)?;
         if is_directory {
             self.node_mut(end.parent)?.meta.links += 1;
         }
-        self.notify_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Created, end.parent, name);
         Ok(ino)
     }
 
     /// Adds the name `end` for an existing file. Fails with `EPERM` for a directory, and for a file
     /// of another user that `user` may not read and write.
-    pub(crate) fn link(&mut self, user: User, ino: Ino, end: &MemoryEnd) -> Result<(), Errno> {
+    pub(crate) fn link(&mut self, user: &User, ino: Ino, end: &MemoryEnd) -> Result<(), Errno> {
         let name = self.free_name(end, false)?;
         let node = self.node(ino)?;
         // As with Linux's protected_hardlinks, a program cannot keep a file of another user alive.
-        let harmless = matches!(node.body, Body::File(_)) && node.meta.allows(user, 6);
-        if !node.meta.owned_by(user) && !harmless {
+        let harmless = matches!(node.body, Body::File(_)) && node.allows(user, 6);
+        if !user.owns(node.meta.uid) && !harmless {
             return Err(Errno::EPERM);
         }
         self.may_change(user, end.parent)?;
@@ -53,12 +55,12 @@ impl FileSystem {
         node.meta.links += 1;
         node.meta.ctime = now();
         self.enter(end.parent, name, ino)?;
-        self.notify_inode(Change::Content, ino);
-        self.notify_name(Change::Name, end.parent, name);
+        self.notify_inode(Change::Attributes, ino);
+        self.notify_name(Change::Created, end.parent, name);
         Ok(())
     }
 
-    pub(crate) fn unlink(&mut self, user: User, end: &MemoryEnd) -> Result<(), Errno> {
+    pub(crate) fn unlink(&mut self, user: &User, end: &MemoryEnd) -> Result<(), Errno> {
         let Name::Plain(name) = &end.name else { return Err(Errno::EISDIR) };
         let ino = end.existing()?;
         if end.slash {
@@ -70,11 +72,11 @@ impl FileSystem {
         }
         self.leave(end.parent, name)?;
         self.drop_link(ino)?;
-        self.notify_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Removed, end.parent, name);
         Ok(())
     }
 
-    pub(crate) fn rmdir(&mut self, user: User, end: &MemoryEnd) -> Result<(), Errno> {
+    pub(crate) fn rmdir(&mut self, user: &User, end: &MemoryEnd) -> Result<(), Errno> {
         let name = match &end.name {
             Name::Plain(name) => name,
             Name::Root => return Err(Errno::EBUSY),
@@ -88,13 +90,13 @@ impl FileSystem {
         }
         self.leave(end.parent, name)?;
         self.drop_directory(end.parent, ino)?;
-        self.notify_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Removed, end.parent, name);
         Ok(())
     }
 
     /// Removes a directory with its content. The time is proportional to the number of inodes, at
     /// any depth. Fails with `EBUSY` if the directory contains a mount.
-    pub(crate) fn remove_all(&mut self, user: User, end: &MemoryEnd) -> Result<(), Errno> {
+    pub(crate) fn remove_all(&mut self, user: &User, end: &MemoryEnd) -> Result<(), Errno> {
         let Name::Plain(name) = &end.name else { return self.rmdir(user, end) };
         let top = end.existing()?;
         self.may_remove(user, end.parent, top)?;
@@ -118,14 +120,14 @@ impl FileSystem {
         }
         for directory in directories {
             self.empty(directory)?;
-            self.notify_inode(Change::Name, directory);
+            self.notify_inode(Change::Removed, directory);
             self.collect(directory);
         }
-        self.notify_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Removed, end.parent, name);
         Ok(())
     }
 
-    pub(crate) fn rename(&mut self, user: User, from: &MemoryEnd, to: &MemoryEnd) -> Result<(), Errno> {
+    pub(crate) fn rename(&mut self, user: &User, from: &MemoryEnd, to: &MemoryEnd) -> Result<(), Errno> {
         let (Name::Plain(old_name), Name::Plain(new_name)) = (&from.name, &to.name) else { return Err(Errno::EBUSY) };
         let ino = from.existing()?;
         let is_directory = self.node(ino)?.is_directory();
@@ -182,9 +184,8 @@ impl FileSystem {
             self.lose_directory(from.parent)?;
             self.node_mut(to.parent)?.meta.links += 1;
         }
-        self.notify_name(Change::Name, from.parent, old_name);
-        self.notify_name(Change::Name, to.parent, new_name);
-        self.notify_inode(Change::Name, ino);
+        self.notify_move((from.parent, old_name), (to.parent, new_name));
+        self.notify_inode(Change::Moved, ino);
         Ok(())
     }
 
@@ -203,19 +204,19 @@ impl FileSystem {
         }
     }
 
-    fn may_change(&self, user: User, directory: Ino) -> Result<(), Errno> {
+    fn may_change(&self, user: &User, directory: Ino) -> Result<(), Errno> {
         self.check(user, directory, WRITE | SEARCH)
     }
 
-    fn may_remove(&self, user: User, directory: Ino, ino: Ino) -> Result<(), Errno> {
+    fn may_remove(&self, user: &User, directory: Ino, ino: Ino) -> Result<(), Errno> {
         self.may_remove_from(user, directory, self.node(ino)?.meta.uid)
     }
 
     /// Fails with `EACCES` or `EPERM` if `user` must not remove a file of `owner` from a directory.
-    pub(super) fn may_remove_from(&self, user: User, directory: Ino, owner: u32) -> Result<(), Errno> {
+    pub(super) fn may_remove_from(&self, user: &User, directory: Ino, owner: u32) -> Result<(), Errno> {
         self.may_change(user, directory)?;
         let holder: &Meta = &self.node(directory)?.meta;
-        if holder.mode & STICKY != 0 && !holder.owned_by(user) && user != User::Host && owner != GUEST {
+        if holder.mode & STICKY != 0 && !user.owns(holder.uid) && !user.owns(owner) {
             return Err(Errno::EPERM);
         }
         Ok(())
@@ -279,7 +280,7 @@ impl FileSystem {
         meta.links -= 1;
         meta.ctime = now();
         let last = meta.links == 0;
-        self.notify_inode(if last { Change::Name } else { Change::Content }, ino);
+        self.notify_inode(if last { Change::Removed } else { Change::Attributes }, ino);
         if last {
             self.collect(ino);
         } else {
@@ -309,7 +310,7 @@ impl FileSystem {
     fn drop_directory(&mut self, parent: Ino, ino: Ino) -> Result<(), Errno> {
         self.empty(ino)?;
         self.lose_directory(parent)?;
-        self.notify_inode(Change::Name, ino);
+        self.notify_inode(Change::Removed, ino);
         self.collect(ino);
         Ok(())
     }

@@ -10,6 +10,8 @@
 
 use super::content::Content;
 use super::overlay::Below;
+use super::user::User;
+use super::user_attributes::UserAttributes;
 use crate::steps;
 use coldframe_error::Errno;
 use coldframe_ids::id;
@@ -47,6 +49,7 @@ pub(crate) struct Node {
     /// without a search. The root is its own parent.
     parent: Ino,
     pub(crate) name: Arc<[u8]>,
+    pub(crate) attributes: UserAttributes,
 }
 
 /// The attributes of every inode. Times are nanoseconds since 1970.
@@ -95,8 +98,12 @@ pub(crate) enum Device {
     Zero,
     Full,
     Random,
-    /// `/dev/tty`. No process has a terminal.
+    /// `/dev/tty`: an open opens the terminal that controls the process's session.
     Tty,
+    /// `/dev/ptmx`: an open makes a terminal, and opens its master.
+    TerminalMaker,
+    /// A file of `/dev/pts`: an open opens the slave of the terminal with this number.
+    Terminal(u32),
 }
 
 /// A file type. Each type has bits in `st_mode` and a number in Node's `Dirent`.
@@ -195,7 +202,7 @@ impl Names {
 impl Node {
     /// Makes an inode at `parent` and `name`.
     pub(crate) fn new(meta: Meta, body: Body, parent: Ino, name: Arc<[u8]>) -> Self {
-        Self { meta, body, parent, name }
+        Self { meta, body, parent, name, attributes: UserAttributes::default() }
     }
 
     /// Returns the inode's directory. Costs steps, because a path can have any number of
@@ -224,6 +231,12 @@ impl Node {
         }
     }
 
+    /// Returns whether the owner, the group and the mode grant `user` the permission bits `wanted`.
+    pub(crate) fn allows(&self, user: &User, wanted: u32) -> bool {
+        let is_directory = matches!(self.body, Body::Directory(_) | Body::Mount(_));
+        user.may((self.meta.uid, self.meta.gid), self.meta.mode, is_directory, wanted)
+    }
+
     pub(crate) fn directory(&self) -> Option<&Directory> {
         if let Body::Directory(directory) = &self.body { Some(directory) } else { None }
     }
@@ -247,8 +260,13 @@ impl Node {
         1 + self.directory().and_then(|directory| directory.below.as_ref()).map_or(0, |below| below.inodes())
     }
 
-    /// Returns the bytes that count for the limit.
+    /// Returns the bytes that count for the limit: the content and the user attributes.
     pub(crate) fn stored(&self) -> u64 {
+        self.content_stored() + self.attributes.stored()
+    }
+
+    /// Returns the bytes of the content that count for the limit.
+    pub(crate) fn content_stored(&self) -> u64 {
         match &self.body {
             Body::File(content) => content.stored(),
             Body::Link(target) => target.len() as u64,

@@ -8,7 +8,8 @@ use super::mounts::{HostFile, OpenFlags};
 use super::node::{Body, Device, Ino, Type};
 use super::overlay::{self, Raise, Raised};
 use super::stat::Stat;
-use super::tree::{FileSystem, READ, User, WRITE};
+use super::tree::{FileSystem, READ, WRITE};
+use super::user::User;
 use super::view::View;
 use super::walk::{FinalLink, Location, MemoryEnd, MountEnd, PathEnd};
 use crate::ids::Fd;
@@ -64,10 +65,10 @@ pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u3
         (false, false) => FinalLink::Follow,
     };
     match view.walk(tree, path, last, wanted(flags))? {
-        PathEnd::Memory(end) => in_memory(tree, view.user, &end, flags, mode),
+        PathEnd::Memory(end) => in_memory(tree, &view.user, &end, flags, mode),
         PathEnd::Mount(end) => {
             if let Some(stat) = &end.stat {
-                allowed(view.user, stat, flags)?;
+                allowed(&view.user, stat, flags)?;
                 if stat.kind == Type::Directory {
                     return Ok(Opened::Directory(Location::Mount(end.mount, end.path)));
                 }
@@ -88,12 +89,12 @@ pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u3
                     Raised::Unlocked => view.walk(tree, path, last, wanted(flags)),
                 };
                 let PathEnd::Memory(end) = again? else { return Err(Errno::EBUSY) };
-                return in_memory(tree, view.user, &end, flags, mode);
+                return in_memory(tree, &view.user, &end, flags, mode);
             }
             if let Some(fd) = tree.mount(end.mount)?.proc().map_or(Ok(None), |proc| proc.own_stream(&end.path))? {
                 return Ok(Opened::Descriptor(fd));
             }
-            host(tree, view.user, &end, flags, mode).map(Opened::Host)
+            host(tree, &view.user, &end, flags, mode).map(Opened::Host)
         }
     }
 }
@@ -113,7 +114,7 @@ fn wanted(flags: u32) -> RequestedOperations {
     RequestedOperations { found, directory, missing }
 }
 
-fn in_memory(tree: &mut FileSystem, user: User, end: &MemoryEnd, flags: u32, mode: u32) -> Result<Opened, Errno> {
+fn in_memory(tree: &mut FileSystem, user: &User, end: &MemoryEnd, flags: u32, mode: u32) -> Result<Opened, Errno> {
     let Some(ino) = end.node else {
         if flags & CREATE == 0 {
             return Err(Errno::ENOENT);
@@ -130,8 +131,6 @@ fn in_memory(tree: &mut FileSystem, user: User, end: &MemoryEnd, flags: u32, mod
             Ok(Opened::Memory(ino))
         }
         Body::Directory(_) => Ok(Opened::Directory(Location::Memory(ino))),
-        // No process has a terminal.
-        Body::Device(Device::Tty) => Err(Errno::ENXIO),
         Body::Device(device) => Ok(Opened::Device(device, ino)),
         Body::Link(_) | Body::Mount(_) => Err(Errno::ELOOP),
         Body::Socket => Err(Errno::ENXIO),
@@ -139,7 +138,7 @@ fn in_memory(tree: &mut FileSystem, user: User, end: &MemoryEnd, flags: u32, mod
 }
 
 /// Fails if `user` must not open an existing file with these flags.
-fn allowed(user: User, stat: &Stat, flags: u32) -> Result<(), Errno> {
+fn allowed(user: &User, stat: &Stat, flags: u32) -> Result<(), Errno> {
     let is_directory = stat.kind == Type::Directory;
     let mut wanted = if flags & 3 == 1 { 0 } else { READ };
     if flags & CREATE != 0 && flags & EXCLUSIVE != 0 {
@@ -164,7 +163,7 @@ fn allowed(user: User, stat: &Stat, flags: u32) -> Result<(), Errno> {
 }
 
 /// Opens a file of a mount. Sockets, pipes and devices of the host machine fail with `EACCES`.
-pub(super) fn host(tree: &FileSystem, user: User, end: &MountEnd, flags: u32, mode: u32) -> Result<HostFile, Errno> {
+pub(super) fn host(tree: &FileSystem, user: &User, end: &MountEnd, flags: u32, mode: u32) -> Result<HostFile, Errno> {
     if let Some(stat) = &end.stat {
         allowed(user, stat, flags)?;
         match stat.kind {
@@ -225,7 +224,7 @@ impl Opened {
         }
     }
 
-    pub(super) fn chmod(&self, tree: &mut FileSystem, user: User, mode: u32) -> Result<(), Errno> {
+    pub(super) fn chmod(&self, tree: &mut FileSystem, user: &User, mode: u32) -> Result<(), Errno> {
         match self {
             Self::Memory(ino) => tree.chmod(user, *ino, mode),
             Self::Host(file) => file.chmod(mode),

@@ -26,7 +26,8 @@ use super::mounts::{Listing, OpenFlags};
 use super::node::{Body, Directory, Ino, Meta, Type};
 use super::open::PIECE;
 use super::stat::Stat;
-use super::tree::{FileSystem, User};
+use super::tree::FileSystem;
+use super::user::{Owner, User};
 use super::view::View;
 use super::walk::{FinalLink, Found, Location, MountEnd, Name, PathEnd};
 use super::watch::Change;
@@ -212,7 +213,7 @@ impl FileSystem {
             // Sockets, pipes and devices of the host machine cannot be raised.
             _ => return Err(Errno::EACCES),
         };
-        let ino = self.add(body, stat.mode & 0o1777, (stat.uid, stat.gid))?;
+        let ino = self.add(body, stat.mode & 0o1777, Owner { uid: stat.uid, gid: stat.gid })?;
         let links = if stat.kind == Type::Directory { u32::try_from(stat.links).unwrap_or(u32::MAX).max(2) } else { 1 };
         let node = self.node_mut(ino)?;
         node.meta =
@@ -238,7 +239,7 @@ impl FileSystem {
     }
 
     /// Removes a file that is not raised, by hiding its name.
-    pub(super) fn unlink_below(&mut self, user: User, end: &MountEnd) -> Result<(), Errno> {
+    pub(super) fn unlink_below(&mut self, user: &User, end: &MountEnd) -> Result<(), Errno> {
         let Name::Plain(name) = &end.name else { return Err(Errno::EISDIR) };
         let stat = end.stat.ok_or(Errno::ENOENT)?;
         if end.slash {
@@ -251,7 +252,7 @@ impl FileSystem {
         self.may_remove_from(user, holder, stat.uid)?;
         self.hide(holder, name)?;
         self.touch(holder)?;
-        self.notify_name(Change::Name, holder, name);
+        self.notify_name(Change::Removed, holder, name);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The filesystem state of one process: descriptors, working directory, umask. The working
+//! The filesystem state of one process: descriptors, working directory, umask, ids. The working
 //! directory keeps its inode alive. Next: `open.rs`.
 
 mod snapshot;
@@ -8,11 +8,13 @@ pub(crate) use snapshot::ProcessFilesSnapshot;
 use super::guard;
 use super::lock::FilesLock;
 use super::node::Ino;
-use super::tree::{FileSystem, SEARCH, User};
+use super::tree::{FileSystem, SEARCH};
+use super::user::{Owner, User};
 use super::view::View;
 use super::walk::Location;
 use crate::descriptors::Descriptors;
 use crate::permissions::Permissions;
+use crate::processes::Credentials;
 use coldframe_error::Errno;
 use coldframe_panics::runtime::Mutex;
 use std::sync::Arc;
@@ -20,7 +22,7 @@ use std::sync::Arc;
 /// The umask that a process starts with.
 const UMASK: u32 = 0o022;
 
-/// The descriptors, the working directory and the umask of one process.
+/// The descriptors, the working directory, the umask and the ids of one process.
 pub(crate) struct ProcessFiles {
     pub(crate) descriptors: Mutex<Descriptors>,
     context: Mutex<PathContext>,
@@ -33,6 +35,7 @@ struct PathContext {
     directory: Option<Location>,
     path: Vec<u8>,
     umask: u32,
+    credentials: Credentials,
 }
 
 /// Returns the inode that a working directory keeps alive. Returns `None` for a directory of a
@@ -42,9 +45,15 @@ fn held(place: Option<&Location>) -> Option<Ino> {
 }
 
 /// Finds the working directory for `chdir` or for a new child. Fails with `ENOTDIR` for a file, and
-/// with `EACCES` if the guest may not enter the directory.
-fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Location>, path: &[u8]) -> Result<Location, Errno> {
-    let place = guard::find_directory(permissions, tree, from, path)?;
+/// with `EACCES` if `user` may not enter the directory.
+fn enter(
+    user: &User,
+    permissions: &Permissions,
+    tree: &FileSystem,
+    from: Option<&Location>,
+    path: &[u8],
+) -> Result<Location, Errno> {
+    let place = guard::find_directory(user, permissions, tree, from, path)?;
     // `chdir(".")` keeps the directory, so no permission is needed.
     if path != b"." {
         guard::check_enter(permissions, tree, &place)?;
@@ -53,8 +62,8 @@ fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Location>, 
         return Err(Errno::ENOTDIR);
     }
     match &place {
-        Location::Memory(ino) => tree.check(User::Guest, *ino, SEARCH)?,
-        Location::Mount(mount, path) if tree.mount(*mount)?.stat(*mount, path)?.allows(User::Guest, SEARCH) => {}
+        Location::Memory(ino) => tree.check(user, *ino, SEARCH)?,
+        Location::Mount(mount, path) if tree.mount(*mount)?.stat(*mount, path)?.allows(user, SEARCH) => {}
         Location::Mount(..) => return Err(Errno::EACCES),
     }
     Ok(place)
@@ -63,14 +72,21 @@ fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Location>, 
 impl ProcessFiles {
     /// Makes the state of a process that starts in `cwd`. If `cwd` is not a directory, the process
     /// has no working directory, and relative paths fail.
-    pub(crate) fn new(tree: &FilesLock, cwd: &str, descriptors: Descriptors, permissions: Arc<Permissions>) -> Self {
+    pub(crate) fn new(
+        tree: &FilesLock,
+        cwd: &str,
+        descriptors: Descriptors,
+        permissions: Arc<Permissions>,
+        owner: Owner,
+    ) -> Self {
         let mut tree = tree.lock();
-        let found = tree.place(User::Guest, None, cwd.as_bytes()).ok();
+        let credentials = Credentials::of(owner);
+        let found = tree.place(&User::Program(credentials.effective()), None, cwd.as_bytes()).ok();
         let directory = found.filter(|place| tree.is_directory(place));
         if let Some(ino) = held(directory.as_ref()) {
             tree.hold(ino);
         }
-        let context = PathContext { directory, path: cwd.into(), umask: UMASK };
+        let context = PathContext { directory, path: cwd.into(), umask: UMASK, credentials };
         Self { descriptors: Mutex::new(descriptors), context: Mutex::new(context), permissions }
     }
 
@@ -79,11 +95,40 @@ impl ProcessFiles {
         let context = self.context.lock();
         View {
             files,
-            user: User::Guest,
+            user: User::Program(context.credentials.effective()),
             cwd: context.directory.clone(),
             umask: context.umask,
             permissions: Some(&self.permissions),
         }
+    }
+
+    /// Returns the filesystem as the real user of the process sees it, which `access` checks.
+    pub(crate) fn view_of_real_user<'k>(&'k self, files: &'k FilesLock) -> View<'k> {
+        View { user: User::Program(self.credentials().real()), ..self.view(files) }
+    }
+
+    /// Returns the user that accesses files.
+    pub(crate) fn user(&self) -> User {
+        User::Program(self.context.lock().credentials.effective())
+    }
+
+    pub(crate) fn credentials(&self) -> Credentials {
+        self.context.lock().credentials
+    }
+
+    /// Changes the ids. After an error, the ids are unchanged.
+    pub(crate) fn change_credentials(&self, change: impl FnOnce(&mut Credentials) -> Result<(), Errno>) -> Result<(), Errno> {
+        let mut context = self.context.lock();
+        let mut changed = context.credentials;
+        change(&mut changed)?;
+        context.credentials = changed;
+        Ok(())
+    }
+
+    /// Sets the ids for the start of a program, as [`Credentials::started`] describes.
+    pub(crate) fn start_program(&self, raises: bool) {
+        let mut context = self.context.lock();
+        context.credentials = context.credentials.started(raises);
     }
 
     /// Sets the umask. Returns the old umask.
@@ -105,7 +150,7 @@ impl ProcessFiles {
         // The working directory's lock must be free during the path walk, because `/proc/self/cwd`
         // reads the working directory.
         let from = self.working_directory();
-        let place = enter(&self.permissions, &tree, from.as_ref(), path)?;
+        let place = enter(&self.user(), &self.permissions, &tree, from.as_ref(), path)?;
         let mut context = self.context.lock();
         if let Some(ino) = held(Some(&place)) {
             tree.hold(ino);
@@ -128,17 +173,18 @@ impl ProcessFiles {
     }
 
     /// Makes the state of a child. The child's directory is `cwd`, relative to the directory of
-    /// this process. The child has the umask of this process. Also returns the directory's path.
+    /// this process. The child has the umask and the ids of this process. Also returns the
+    /// directory's path.
     pub(crate) fn child(&self, files: &FilesLock, cwd: &[u8], descriptors: Descriptors) -> Result<(Self, Vec<u8>), Errno> {
         let mut tree = files.lock();
         let from = self.working_directory();
-        let place = enter(&self.permissions, &tree, from.as_ref(), cwd)?;
+        let place = enter(&self.user(), &self.permissions, &tree, from.as_ref(), cwd)?;
         let context = self.context.lock();
         if let Some(ino) = held(Some(&place)) {
             tree.hold(ino);
         }
         let path = tree.path_of(&place)?;
-        let context = PathContext { directory: Some(place), path: path.clone(), umask: context.umask };
+        let context = PathContext { directory: Some(place), path: path.clone(), ..*context };
         let permissions = self.permissions.clone();
         Ok((Self { descriptors: Mutex::new(descriptors), context: Mutex::new(context), permissions }, path))
     }

@@ -40,13 +40,24 @@ pub struct FileStat {
     pub birthtime_ns: i64,
 }
 
-/// The kind of a change of a watched file.
+/// The kind of a change of a watched file. A watch reports the first two kinds, or with typed
+/// events the other kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
     /// A name was added, removed or moved.
     Name,
     /// The file's bytes or attributes changed.
     Content,
+    /// A name was added.
+    Created,
+    /// A name was removed.
+    Removed,
+    /// A file was moved from a name.
+    Renamed,
+    /// The file's bytes changed.
+    Written,
+    /// The file's attributes changed.
+    Attributes,
 }
 
 /// One change of a watched file or directory.
@@ -56,6 +67,8 @@ pub struct FileChange {
     pub kind: ChangeKind,
     /// The path below the watched file or directory. Empty for a change of the watched file itself.
     pub name: String,
+    /// The new path of a renamed file. `None` outside the watched directory.
+    pub to: Option<String>,
 }
 
 /// The changes since the last batch.

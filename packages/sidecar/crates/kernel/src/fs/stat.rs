@@ -2,7 +2,7 @@
 //! arrays. Next: `tree.rs`.
 
 use super::node::{Body, Device, Ino, Node, Type};
-use super::tree::{User, allows};
+use super::user::{Owner, User};
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,8 @@ impl Stat {
             Body::Device(Device::Full) => 0x107,
             Body::Device(Device::Random) => 0x109,
             Body::Device(Device::Tty) => 0x500,
+            Body::Device(Device::TerminalMaker) => 0x502,
+            Body::Device(Device::Terminal(number)) => terminal_device(number),
             _ => 0,
         };
         Self {
@@ -57,7 +59,7 @@ impl Stat {
             rdev,
             ino: ino.get(),
             size: node.size(),
-            blocks: if matches!(node.body, Body::File(_)) { node.stored().div_ceil(BLOCK) * (BLOCK / 512) } else { 0 },
+            blocks: if matches!(node.body, Body::File(_)) { node.content_stored().div_ceil(BLOCK) * (BLOCK / 512) } else { 0 },
             atime: meta.atime,
             mtime: meta.mtime,
             ctime: meta.ctime,
@@ -66,19 +68,19 @@ impl Stat {
     }
 
     /// Returns whether the owner, the group and the mode grant `user` the permission bits `wanted`.
-    pub(crate) fn allows(&self, user: User, wanted: u32) -> bool {
-        allows(user, (self.uid, self.gid), self.mode, wanted)
+    pub(crate) fn allows(&self, user: &User, wanted: u32) -> bool {
+        user.may((self.uid, self.gid), self.mode, self.kind == Type::Directory, wanted)
     }
 
     /// Returns the attributes of a standard stream, which is a pipe.
-    pub(crate) fn of_stream(fd: u64, uid: u32, at: i64) -> Self {
+    pub(crate) fn of_stream(fd: u64, owner: Owner, at: i64) -> Self {
         Self {
             dev: DEVICE + 0xffff,
             kind: Type::Pipe,
             mode: 0o600,
             links: 1,
-            uid,
-            gid: uid,
+            uid: owner.uid,
+            gid: owner.gid,
             rdev: 0,
             ino: fd + 1,
             size: 0,
@@ -91,8 +93,18 @@ impl Stat {
     }
 
     /// Returns the attributes of a socket or of one end of a pipe.
-    pub(crate) fn of_socket(id: u64, uid: u32, at: i64) -> Self {
-        Self { dev: DEVICE + 0xfffe, kind: Type::Socket, mode: 0o777, ..Self::of_stream(id, uid, at) }
+    pub(crate) fn of_socket(id: u64, owner: Owner, at: i64) -> Self {
+        Self { dev: DEVICE + 0xfffe, kind: Type::Socket, mode: 0o777, ..Self::of_stream(id, owner, at) }
+    }
+
+    /// Returns the attributes of an end of a terminal.
+    pub(crate) fn of_terminal(number: u32, owner: Owner, at: i64) -> Self {
+        Self {
+            kind: Type::Character,
+            mode: 0o620,
+            rdev: terminal_device(number),
+            ..Self::of_stream(u64::from(number) + 2, owner, at)
+        }
     }
 
     /// Writes Node's array: dev, mode, nlink, uid, gid, rdev, blksize, ino, size, blocks, and four
@@ -120,6 +132,11 @@ impl Stat {
         }
         put_numbers(&fields, out)
     }
+}
+
+/// Returns Linux's device number of a terminal: major 136.
+fn terminal_device(number: u32) -> u64 {
+    0x8800 + u64::from(number)
 }
 
 /// Writes numbers in the format of the guest's `Float64Array`. Fails with `EFAULT` if `out` is too

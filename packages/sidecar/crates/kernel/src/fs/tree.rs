@@ -8,6 +8,7 @@
 
 use super::mounts::{HostWatchers, Mount};
 use super::node::{Body, Directory, Ino, Meta, Node, Type};
+use super::user::{Owner, User};
 use super::walk::Location;
 use super::watch::Watchers;
 use crate::caller_scope::current_caller;
@@ -24,18 +25,6 @@ use std::sync::Arc;
 
 /// The root directory's inode number.
 pub(crate) const ROOT: Ino = Ino::new(1);
-
-/// The user id and the group id of the programs in a runtime.
-pub(crate) const GUEST: u32 = 1_000;
-
-/// The user of an operation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum User {
-    Guest,
-    /// The embedder. Permission bits do not apply to the embedder. The files that the embedder
-    /// creates belong to the guest.
-    Host,
-}
 
 /// Amounts of space: a limit, or the space in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,15 +164,15 @@ impl FileSystem {
     }
 
     /// Fails with `EACCES` if `user` does not have the permission bits `wanted` for the inode.
-    pub(crate) fn check(&self, user: User, ino: Ino, wanted: u32) -> Result<(), Errno> {
-        if self.node(ino)?.meta.allows(user, wanted) { Ok(()) } else { Err(Errno::EACCES) }
+    pub(crate) fn check(&self, user: &User, ino: Ino, wanted: u32) -> Result<(), Errno> {
+        if self.node(ino)?.allows(user, wanted) { Ok(()) } else { Err(Errno::EACCES) }
     }
 
     /// Adds an inode without a name. Fails with `ENOSPC` if the limits do not allow the inode.
-    pub(crate) fn add(&mut self, body: Body, mode: u32, owner: (u32, u32)) -> Result<Ino, Errno> {
+    pub(crate) fn add(&mut self, body: Body, mode: u32, owner: Owner) -> Result<Ino, Errno> {
         let now = now();
         let links = if matches!(body, Body::Directory(_)) { 2 } else { 1 };
-        let meta = Meta { mode, uid: owner.0, gid: owner.1, links, atime: now, mtime: now, ctime: now, birthtime: now };
+        let meta = Meta { mode, uid: owner.uid, gid: owner.gid, links, atime: now, mtime: now, ctime: now, birthtime: now };
         let node = Node::new(meta, body, ROOT, Arc::from(&b""[..]));
         self.reserve(node.stored(), 1)?;
         self.last = self.last.next();
@@ -248,28 +237,6 @@ impl FileSystem {
         self.nodes.remove_mut(&ino);
         self.return_space(stored, inodes);
     }
-}
-
-impl Meta {
-    pub(crate) fn allows(&self, user: User, wanted: u32) -> bool {
-        allows(user, (self.uid, self.gid), self.mode, wanted)
-    }
-
-    pub(crate) fn owned_by(&self, user: User) -> bool {
-        user == User::Host || self.uid == GUEST
-    }
-}
-
-/// Returns whether the mode grants `user` the permission bits `wanted`. The bits of the owner, of
-/// the group or of all other users apply, as on Linux.
-pub(crate) fn allows(user: User, owner: (u32, u32), mode: u32, wanted: u32) -> bool {
-    let shift = match (user, owner) {
-        (User::Host, _) => return true,
-        (User::Guest, (GUEST, _)) => 6,
-        (User::Guest, (_, GUEST)) => 3,
-        (User::Guest, _) => 0,
-    };
-    (mode >> shift) & wanted == wanted
 }
 
 /// Returns the wall clock's time in nanoseconds since 1970.

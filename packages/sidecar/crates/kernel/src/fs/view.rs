@@ -11,7 +11,8 @@ use super::node::{Body, Directory, Type};
 use super::open::{self, Opened};
 use super::overlay::Raise;
 use super::stat::Stat;
-use super::tree::{FileSystem, READ, User, WRITE, now};
+use super::tree::{FileSystem, READ, WRITE, now};
+use super::user::User;
 use super::walk::{FinalLink, Location, MemoryEnd, MountEnd, PathEnd};
 use crate::permissions::Permissions;
 use crate::permissions::operations::{Operations, files};
@@ -42,6 +43,13 @@ pub(super) fn time(requested: i64, old: i64) -> i64 {
         i64::MAX => now(),
         requested => requested,
     }
+}
+
+/// Fails with `EPERM` if a user that the host machine does not know does not own a file of a mount.
+/// The mount checks all other users.
+fn only_owner(user: &User, end: &MountEnd) -> Result<(), Errno> {
+    let is_allowed = !user.is_foreign() || user.owns(end.stat.ok_or(Errno::ENOENT)?.uid);
+    if is_allowed { Ok(()) } else { Err(Errno::EPERM) }
 }
 
 fn last(follow: bool) -> FinalLink {
@@ -90,13 +98,13 @@ impl View<'_> {
             ..RequestedOperations::only(files::STAT | read | write | execute)
         };
         match self.walk(&tree, path, FinalLink::Follow, operations)? {
-            PathEnd::Memory(end) => tree.check(self.user, end.existing()?, wanted),
+            PathEnd::Memory(end) => tree.check(&self.user, end.existing()?, wanted),
             PathEnd::Mount(end) => {
                 let stat = end.stat.ok_or(Errno::ENOENT)?;
                 if wanted & WRITE != 0 && !tree.is_overlay(end.mount) {
                     tree.mount(end.mount)?.writable()?;
                 }
-                if stat.allows(self.user, wanted) { Ok(()) } else { Err(Errno::EACCES) }
+                if stat.allows(&self.user, wanted) { Ok(()) } else { Err(Errno::EACCES) }
             }
         }
     }
@@ -109,14 +117,14 @@ impl View<'_> {
             Raise::Holder,
             |tree, end| {
                 reach("file-lock", path);
-                tree.create(self.user, &end, Body::Directory(Directory::new()), mode).map(drop)
+                tree.create(&self.user, &end, Body::Directory(Directory::new()), mode).map(drop)
             },
             |tree, end| tree.mount(end.mount)?.mkdir(&end, mode),
         )
     }
 
     pub(crate) fn rmdir(&self, path: &[u8]) -> Result<(), Errno> {
-        let user = self.user;
+        let user = &self.user;
         self.change(
             path,
             (FinalLink::Name, files::RM),
@@ -129,8 +137,8 @@ impl View<'_> {
     pub(crate) fn unlink(&self, path: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
         match self.walk(&tree, path, FinalLink::Name, RequestedOperations::only(files::RM))? {
-            PathEnd::Memory(end) => tree.unlink(self.user, &end),
-            PathEnd::Mount(end) if tree.is_overlay(end.mount) => tree.unlink_below(self.user, &end),
+            PathEnd::Memory(end) => tree.unlink(&self.user, &end),
+            PathEnd::Mount(end) if tree.is_overlay(end.mount) => tree.unlink_below(&self.user, &end),
             PathEnd::Mount(end) => tree.mount(end.mount)?.unlink(&end),
         }
     }
@@ -145,7 +153,7 @@ impl View<'_> {
         let old = self.walk_again(&tree, from, FinalLink::Name)?;
         self.may_move(&tree, (from, FinalLink::Name), to, false)?;
         match (old, new) {
-            (PathEnd::Memory(from), PathEnd::Memory(to)) => tree.rename(self.user, &from, &to),
+            (PathEnd::Memory(from), PathEnd::Memory(to)) => tree.rename(&self.user, &from, &to),
             (PathEnd::Mount(from), PathEnd::Mount(to)) if from.mount == to.mount => tree.mount(from.mount)?.rename(&from, &to),
             _ => Err(Errno::EXDEV),
         }
@@ -166,7 +174,7 @@ impl View<'_> {
         self.may_move(&tree, (from, FinalLink::Stay), to, true)?;
         match (old, new) {
             (PathEnd::Memory(_), PathEnd::Mount(to)) if to.stat.is_some() => Err(Errno::EEXIST),
-            (PathEnd::Memory(from), PathEnd::Memory(to)) => tree.link(self.user, from.existing()?, &to),
+            (PathEnd::Memory(from), PathEnd::Memory(to)) => tree.link(&self.user, from.existing()?, &to),
             (PathEnd::Mount(from), PathEnd::Mount(to)) if from.mount == to.mount => tree.mount(from.mount)?.link(&from, &to),
             _ => Err(Errno::EXDEV),
         }
@@ -180,7 +188,7 @@ impl View<'_> {
             path,
             (FinalLink::Name, files::SYMLINK),
             Raise::Holder,
-            |tree, end| tree.create(self.user, &end, Body::Link(target.into()), 0o777).map(drop),
+            |tree, end| tree.create(&self.user, &end, Body::Link(target.into()), 0o777).map(drop),
             |tree, end| tree.mount(end.mount)?.symlink(target, &end),
         )
     }
@@ -201,18 +209,21 @@ impl View<'_> {
     }
 
     pub(crate) fn chmod(&self, path: &[u8], mode: u32, follow: bool) -> Result<(), Errno> {
-        let (user, mode) = (self.user, mode & PERMISSIONS);
+        let (user, mode) = (&self.user, mode & PERMISSIONS);
         self.change(
             path,
             (last(follow), files::CHMOD),
             Raise::Itself,
             |tree, end| tree.chmod(user, end.existing()?, mode),
-            |tree, end| tree.mount(end.mount)?.chmod(&end, mode),
+            |tree, end| {
+                only_owner(user, &end)?;
+                tree.mount(end.mount)?.chmod(&end, mode)
+            },
         )
     }
 
     pub(crate) fn chown(&self, path: &[u8], uid: Option<u32>, gid: Option<u32>, follow: bool) -> Result<(), Errno> {
-        let user = self.user;
+        let user = &self.user;
         self.change(
             path,
             (last(follow), files::CHOWN),
@@ -223,7 +234,7 @@ impl View<'_> {
     }
 
     pub(crate) fn utimes(&self, path: &[u8], atime: i64, mtime: i64, follow: bool) -> Result<(), Errno> {
-        let user = self.user;
+        let user = &self.user;
         self.change(
             path,
             (last(follow), files::UTIMES),
@@ -234,6 +245,7 @@ impl View<'_> {
                 tree.utimes(user, ino, time(atime, meta.atime), time(mtime, meta.mtime))
             },
             |tree, end| {
+                only_owner(user, &end)?;
                 let stat = end.stat.ok_or(Errno::ENOENT)?;
                 tree.mount(end.mount)?.utimes(&end, time(atime, stat.atime), time(mtime, stat.mtime))
             },
@@ -246,10 +258,10 @@ impl View<'_> {
             PathEnd::Memory(end) => {
                 let ino = end.existing()?;
                 tree.content(ino)?;
-                tree.check(self.user, ino, WRITE)?;
+                tree.check(&self.user, ino, WRITE)?;
                 tree.truncate(ino, len)
             }
-            PathEnd::Mount(end) => open::host(&tree, self.user, &end, 1, 0)?.truncate(len),
+            PathEnd::Mount(end) => open::host(&tree, &self.user, &end, 1, 0)?.truncate(len),
         }
     }
 
@@ -321,7 +333,7 @@ impl View<'_> {
         if !self.allows(tree, to, files::CHMOD) {
             return Ok(None);
         }
-        match target.chmod(tree, self.user, mode) {
+        match target.chmod(tree, &self.user, mode) {
             // In a filesystem without modes, the copy succeeds without the mode.
             Ok(()) | Err(Errno::EOPNOTSUPP) => Ok(None),
             Err(error) => Err(error),
@@ -354,7 +366,7 @@ impl View<'_> {
         match self.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::READ))? {
             PathEnd::Memory(end) => {
                 let ino = end.existing()?;
-                tree.check(self.user, ino, READ)?;
+                tree.check(&self.user, ino, READ)?;
                 let len = tree.content(ino)?.len();
                 // The steps may suffice for a part only. The caller then reads through a
                 // descriptor.
@@ -369,9 +381,9 @@ impl View<'_> {
                     return Err(Errno::EISDIR);
                 }
                 if stat.size > room.len() as u64 {
-                    return if stat.allows(self.user, READ) { Ok(stat.size) } else { Err(Errno::EACCES) };
+                    return if stat.allows(&self.user, READ) { Ok(stat.size) } else { Err(Errno::EACCES) };
                 }
-                let file = open::host(&tree, self.user, &end, 0, 0)?;
+                let file = open::host(&tree, &self.user, &end, 0, 0)?;
                 drop(tree);
                 let mut done = 0;
                 while let count @ 1.. = file.read(done as u64, &mut room[done..])? {

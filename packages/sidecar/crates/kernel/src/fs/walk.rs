@@ -8,7 +8,8 @@
 
 use super::node::{Body, Ino, MAX_NAME, Type};
 use super::stat::Stat;
-use super::tree::{FileSystem, ROOT, SEARCH, User};
+use super::tree::{FileSystem, ROOT, SEARCH, WRITE};
+use super::user::User;
 use crate::permissions::Permissions;
 use crate::steps;
 use coldframe_error::Errno;
@@ -139,17 +140,17 @@ impl MemoryEnd {
 impl FileSystem {
     /// Resolves `path`. A relative path starts at `from`, and fails with `ENOENT` if `from` is
     /// `None`.
-    pub(crate) fn walk(&self, user: User, from: Option<&Location>, path: &[u8], last: FinalLink) -> Result<PathEnd, Errno> {
+    pub(crate) fn walk(&self, user: &User, from: Option<&Location>, path: &[u8], last: FinalLink) -> Result<PathEnd, Errno> {
         self.side(self.steps(user, last, &mut self.course(from, path, false)?)?)
     }
 
     /// Returns the location of `path`. Fails with `ENOENT` if the file does not exist.
-    pub(crate) fn place(&self, user: User, from: Option<&Location>, path: &[u8]) -> Result<Location, Errno> {
+    pub(crate) fn place(&self, user: &User, from: Option<&Location>, path: &[u8]) -> Result<Location, Errno> {
         self.steps(user, FinalLink::Follow, &mut self.course(from, path, true)?)?.node.ok_or(Errno::ENOENT)
     }
 
     /// Returns the absolute path of `path`, without links and dots.
-    pub(crate) fn real_path(&self, user: User, from: Option<&Location>, path: &[u8]) -> Result<Vec<u8>, Errno> {
+    pub(crate) fn real_path(&self, user: &User, from: Option<&Location>, path: &[u8]) -> Result<Vec<u8>, Errno> {
         self.real_path_of(&self.steps(user, FinalLink::Follow, &mut self.course(from, path, true)?)?)
     }
 
@@ -172,12 +173,13 @@ impl FileSystem {
         Ok(WalkProgress { at, rest: path.to_vec(), position: 0, exact, permissions: None })
     }
 
-    pub(super) fn steps(&self, user: User, last: FinalLink, course: &mut WalkProgress<'_>) -> Result<End, Errno> {
+    pub(super) fn steps(&self, user: &User, last: FinalLink, course: &mut WalkProgress<'_>) -> Result<End, Errno> {
         let exact = course.exact || course.permissions.is_some();
         let permissions = course.permissions;
         let WalkProgress { at, rest, position, .. } = course;
         let (mut links, mut passed, mut name) = (0, 0, Name::Root);
-        let mut asked_host = exact;
+        // The host machine does not check the modes for a user that it does not know.
+        let mut asked_host = exact || user.is_foreign();
         let mut followed = None;
         loop {
             if let Location::Mount(mount, at) = &*at
@@ -225,6 +227,7 @@ impl FileSystem {
             }
             let Some(found) = self.look(at, part)? else {
                 if is_last {
+                    self.may_change_mount(user, at, last)?;
                     return Ok(End { parent: at.clone(), name: Name::Plain(part.into()), node: None, slash, stat: None });
                 }
                 return Err(Errno::ENOENT);
@@ -236,18 +239,21 @@ impl FileSystem {
                 if links > MAX_LINKS {
                     return Err(Errno::ELOOP);
                 }
-                if user == User::Host && followed.is_none() {
+                if user.is_embedder() && followed.is_none() {
                     followed = self.guest_link(at, part, &found.place)?;
                 }
                 let (start, target) = self.follow(at.clone(), &found.place)?;
                 self.may_enter(followed.as_ref(), &start)?;
                 *rest = [&target[..], after].concat();
-                (*at, *position, name, asked_host) = (self.present(start), 0, Name::Root, exact);
+                (*at, *position, name, asked_host) = (self.present(start), 0, Name::Root, exact || user.is_foreign());
                 continue;
             }
             if is_last {
                 if slash && last != FinalLink::Name && found.kind != Type::Directory {
                     return Err(Errno::ENOTDIR);
+                }
+                if last == FinalLink::Name {
+                    self.may_change_mount(user, at, last)?;
                 }
                 let name = if self.is_root(&found.place) { Name::Root } else { Name::Plain(part.into()) };
                 return Ok(End { parent: at.clone(), name, node: Some(found.place), slash, stat: found.stat });
@@ -270,16 +276,31 @@ impl FileSystem {
         }
     }
 
-    fn may_search(&self, user: User, at: &Location) -> Result<(), Errno> {
+    fn may_search(&self, user: &User, at: &Location) -> Result<(), Errno> {
         match at {
             Location::Memory(ino) => {
                 self.directory(*ino)?;
                 self.check(user, *ino, SEARCH)
             }
-            // The host machine checks the access of the sidecar's user. The guest has no further
-            // access.
-            Location::Mount(..) => Ok(()),
+            // The host machine checks the access of the sidecar's user, which is the access of
+            // `user` and of `root`.
+            Location::Mount(..) if !user.is_foreign() => Ok(()),
+            Location::Mount(mount, path) => {
+                let stat = self.mount(*mount)?.stat(*mount, path)?;
+                if stat.allows(user, SEARCH) { Ok(()) } else { Err(Errno::EACCES) }
+            }
         }
+    }
+
+    /// Fails with `EACCES` if a user that the host machine does not know may not change the names
+    /// of a directory in a mount. The calls check directories in memory.
+    fn may_change_mount(&self, user: &User, at: &Location, last: FinalLink) -> Result<(), Errno> {
+        let Location::Mount(mount, path) = at else { return Ok(()) };
+        if !user.is_foreign() || matches!(last, FinalLink::Follow | FinalLink::Stay) {
+            return Ok(());
+        }
+        let stat = self.mount(*mount)?.stat(*mount, path)?;
+        if stat.allows(user, SEARCH | WRITE) { Ok(()) } else { Err(Errno::EACCES) }
     }
 
     fn look(&self, at: &Location, name: &[u8]) -> Result<Option<Found>, Errno> {

@@ -38,13 +38,33 @@ const MAX_KEPT: usize = 64 << 10;
 
 const RECURSIVE: i64 = 1;
 
-/// The kind of a change, as libuv distinguishes changes.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// A change of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Change {
-    /// The name was added, removed or moved.
-    Name = 1,
-    /// The file's bytes or attributes changed.
-    Content = 2,
+    /// The name was added.
+    Created,
+    /// The name was removed.
+    Removed,
+    /// The file was moved away from the name.
+    Moved,
+    /// The file's bytes changed.
+    Written,
+    /// The file's attributes changed.
+    Attributes,
+}
+
+impl Change {
+    /// Returns libuv's number of the kind of change, which programs receive.
+    fn kind(self) -> u8 {
+        /// The name was added, removed or moved.
+        const RENAME: u8 = 1;
+        /// The file's bytes or attributes changed.
+        const CHANGE: u8 = 2;
+        match self {
+            Self::Created | Self::Removed | Self::Moved => RENAME,
+            Self::Written | Self::Attributes => CHANGE,
+        }
+    }
 }
 
 /// The receiver of changes.
@@ -172,7 +192,7 @@ impl Watcher {
         if name.len() > MAX_PATH {
             return;
         }
-        let mut entry = vec![change as u8, 0];
+        let mut entry = vec![change.kind(), 0];
         entry.extend_from_slice(&(name.len() as u16).to_le_bytes());
         entry.extend_from_slice(name);
         if let Some(operation) = self.operation.filter(|_| self.armed) {
@@ -190,6 +210,31 @@ impl Watcher {
             self.kept.extend_from_slice(&entry);
             self.last = entry;
         }
+    }
+
+    /// Reports that a file was moved from one name to another. A name is `None` if the watcher does
+    /// not watch the name. A program receives a change of each name, as from libuv.
+    pub(super) fn notify_move(&mut self, from: Option<&[u8]>, to: Option<&[u8]>) {
+        if let Subscriber::Embedder(feed) = &self.subscriber {
+            return feed.notify_move(from, to);
+        }
+        if let Some(from) = from {
+            self.notify(Change::Moved, from);
+        }
+        if let Some(to) = to {
+            self.notify(Change::Created, to);
+        }
+    }
+
+    /// Returns the path that a report of `name` in `directory` has. Returns `None` if the watcher
+    /// does not watch the name, or the permissions do not allow the report.
+    fn path_of<'w>(&self, directory: Ino, name: &'w [u8], way: Option<&'w Way>) -> Option<&'w [u8]> {
+        if self.node == Some(directory) {
+            return Some(name);
+        }
+        let way = way.filter(|_| self.recursive)?;
+        let path = self.node.and_then(|node| way.below(node))?;
+        self.permissions.as_ref().is_none_or(|permissions| way.is_visible(permissions)).then_some(path)
     }
 
     pub(super) fn arm(&mut self) -> Answer {
@@ -325,14 +370,31 @@ impl FileSystem {
         let mut watchers = std::mem::take(&mut self.watchers.0);
         let way = watchers.iter().any(|watcher| watcher.recursive).then(|| self.way_to(directory, name));
         for watcher in &mut watchers {
-            if watcher.node == Some(directory) {
-                watcher.notify(change, name);
-            } else if watcher.recursive
-                && let Some(way) = &way
-                && let Some(path) = watcher.node.and_then(|node| way.below(node))
-                && watcher.permissions.as_ref().is_none_or(|permissions| way.is_visible(permissions))
-            {
+            if let Some(path) = watcher.path_of(directory, name, way.as_ref()) {
                 watcher.notify(change, path);
+            }
+        }
+        self.watchers.0 = watchers;
+    }
+
+    /// Reports that a file was moved. Both places are a directory and a name.
+    pub(super) fn notify_move(&mut self, from: (Ino, &[u8]), to: (Ino, &[u8])) {
+        if self.watchers.0.is_empty() {
+            return;
+        }
+        let mut watchers = std::mem::take(&mut self.watchers.0);
+        let is_recursive = watchers.iter().any(|watcher| watcher.recursive);
+        // As in `notify_name`. Each way has its own steps.
+        let [old, new] = [from, to].map(|(directory, name)| {
+            let _steps = StepScope::begin();
+            is_recursive.then(|| self.way_to(directory, name))
+        });
+        let _steps = StepScope::begin();
+        for watcher in &mut watchers {
+            let old = watcher.path_of(from.0, from.1, old.as_ref());
+            let new = watcher.path_of(to.0, to.1, new.as_ref());
+            if old.is_some() || new.is_some() {
+                watcher.notify_move(old, new);
             }
         }
         self.watchers.0 = watchers;
@@ -372,17 +434,17 @@ impl FileSystem {
     }
 
     /// Reports that the inode's bytes or attributes changed.
-    pub(super) fn notify_content(&mut self, node: Ino) {
+    pub(super) fn notify_content(&mut self, change: Change, node: Ino) {
         if self.watchers.0.is_empty() {
             return;
         }
-        self.notify_inode(Change::Content, node);
+        self.notify_inode(change, node);
         let _steps = StepScope::begin();
         let Ok(found) = self.node(node) else { return };
         let (Ok(parent), name) = (found.parent(), found.name.clone()) else { return };
         // The inode's newest name may have been removed since the name was stored.
         if parent != node && self.directory(parent).is_ok_and(|directory| directory.names.get(&name[..]) == Ok(Some(node))) {
-            self.notify_name(Change::Content, parent, &name);
+            self.notify_name(change, parent, &name);
         }
     }
 }

@@ -37,7 +37,7 @@ fn correct(bytes: &mut [u8]) {
 }
 
 fn unpack(embedder: &EmbedderFiles<'_>, path: &str, bytes: &[u8], piece: usize) -> Result<(), Error> {
-    let mut archive: Archive = embedder.import(path)?;
+    let mut archive: Archive = embedder.import(path, true)?;
     let pushed = bytes.chunks(piece).try_for_each(|piece| embedder.write_archive(&mut archive, piece));
     let ended = pushed.and_then(|()| embedder.finish_archive(&mut archive));
     embedder.drop_archive(&mut archive);

@@ -103,7 +103,7 @@ impl World {
         }
         let parent = &self.programs[parent];
         let slots = parent.process().files.descriptors.lock().slots().to_vec();
-        let Ok(pid) = self.kernel.processes.enter_child(parent.pid(), false) else { return };
+        let Ok(pid) = self.kernel.processes.enter_plain_child(parent.pid()) else { return };
         let process = Process::new(self.kernel.clone(), pid, "/workspace");
         *process.files.descriptors.lock() = Descriptors::inherited(slots, self.kernel.descriptors());
         self.programs.push(FakeCaller::start(process, &[]));

@@ -38,8 +38,8 @@ pub(crate) fn call(program: &Arc<dyn Caller>, call: SocketCall, arguments: &mut 
         SocketCall::Listen => listen(process, process.socket(arguments)?, arguments),
         SocketCall::Accept => accept(process, process.socket(arguments)?),
         SocketCall::Connect => connect(process, process.socket(arguments)?, arguments),
-        SocketCall::Read => sockets.read(process.socket(arguments)?, arguments.bytes_mut(1)?).and_then(count),
-        SocketCall::Write => sockets.write(process.socket(arguments)?, arguments.bytes(1)?).and_then(count),
+        SocketCall::Read => sockets.read_for(process, process.socket(arguments)?, arguments.bytes_mut(1)?, false).and_then(count),
+        SocketCall::Write => sockets.write_for(process, process.socket(arguments)?, arguments.bytes(1)?).and_then(count),
         SocketCall::Shutdown => {
             let id = process.socket(arguments)?;
             sockets.with(|state| state.network.shutdown(id)).map(|()| 0)

@@ -24,10 +24,14 @@ mod members;
 mod names;
 mod network;
 mod outside;
+mod posted_signals;
 mod snapshot;
 mod socket;
 mod sockets;
 mod stream;
+mod terminal_calls;
+mod terminal_output;
+mod terminals;
 mod turn;
 
 #[cfg(test)]
@@ -38,7 +42,9 @@ pub(crate) use calls::call;
 pub(crate) use outside::testing::Asked;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use outside::testing::{FakeOutside, FlowRules};
+pub(crate) use posted_signals::{PostedSignal, Recipient};
 pub(crate) use snapshot::SocketsSnapshot;
 pub use socket::{IN, OUT};
 pub(crate) use sockets::SocketKind;
 pub use sockets::Sockets;
+pub(crate) use terminal_calls::terminal_call;

@@ -38,7 +38,7 @@ pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     if spot.node.is_some() {
         return Err(Errno::EADDRINUSE);
     }
-    let ino = tree.create(view.user, &spot, Body::Socket, 0o777 & !view.umask)?;
+    let ino = tree.create(&view.user, &spot, Body::Socket, 0o777 & !view.umask)?;
     Ok(Address::File(ino, path.to_vec()))
 }
 
@@ -49,7 +49,7 @@ pub(super) fn find_for_embedder(files: &FilesLock, path: &str) -> Result<Address
         return Ok(address);
     }
     let tree = files.lock();
-    let PathEnd::Memory(spot) = tree.walk(User::Host, None, path.as_bytes(), FinalLink::Follow)? else {
+    let PathEnd::Memory(spot) = tree.walk(&User::EMBEDDER, None, path.as_bytes(), FinalLink::Follow)? else {
         return Err(Errno::EACCES);
     };
     let ino = spot.existing()?;
@@ -80,6 +80,6 @@ pub(super) fn find(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     if !matches!(tree.node(ino)?.body, Body::Socket) {
         return Err(Errno::ECONNREFUSED);
     }
-    tree.check(view.user, ino, WRITE)?;
+    tree.check(&view.user, ino, WRITE)?;
     Ok(Address::File(ino, path.to_vec()))
 }

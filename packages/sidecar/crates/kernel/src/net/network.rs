@@ -4,6 +4,7 @@
 use super::address::Address;
 use super::index::AddressIndex;
 use super::socket::{Domain, ERR, HUP, IN, OUT, Role, Socket, WaitOwner, Waiter};
+use super::terminals::Terminals;
 use crate::ids::{MAX_ID, OperationId, SocketId};
 use crate::outside::FlowId;
 use crate::usage::{Mark, Usage};
@@ -39,8 +40,12 @@ pub(super) struct Network {
     /// The number of sockets that are the kernel's ends of flows, and whose other end a program
     /// has.
     pub(super) flow_ends: usize,
+    /// The terminals.
+    pub(super) terminals: Terminals,
     /// The highest numbers of sockets and of pipes.
     pub(super) marks: [Mark; 2],
+    /// The highest number of terminals.
+    pub(super) terminal_mark: Mark,
     /// The runtime's counters and limits.
     pub(super) usage: Arc<Usage>,
     /// The addresses of the runtime in private networks. A snapshot has no memberships.
@@ -65,6 +70,10 @@ impl Network {
 
     pub(super) fn add(&mut self, socket: Socket) -> Result<SocketId, Errno> {
         let (is_pipe, limits) = (socket.is_pipe, &self.usage.limits);
+        if socket.is_terminal_end() {
+            self.terminals.ends += 1;
+            return Ok(self.insert(socket));
+        }
         let (count, name, max) = if is_pipe {
             (self.pipe_ends as u64 / 2 + 1, "pipes", limits.pipes)
         } else {
@@ -78,6 +87,11 @@ impl Network {
         }
         self.pipe_ends += usize::from(is_pipe);
         self.flow_ends += usize::from(socket.is_flow_end);
+        Ok(self.insert(socket))
+    }
+
+    /// Adds a socket under a free number.
+    fn insert(&mut self, socket: Socket) -> SocketId {
         let mut id = SocketId::following(self.last, MAX_ID);
         while self.sockets.contains_key(&id) {
             id = SocketId::following(Some(id), MAX_ID);
@@ -85,7 +99,7 @@ impl Network {
         self.last = Some(id);
         self.index.insert(id, &socket);
         self.sockets.insert(id, Box::new(socket));
-        Ok(id)
+        id
     }
 
     /// Returns whether the address is an address of the runtime in a private network.
@@ -111,13 +125,14 @@ impl Network {
     /// Returns the number of sockets that count for the limit `sockets`. A connection to the
     /// outside counts as one socket.
     fn counted_sockets(&self) -> u64 {
-        (self.sockets.len() - self.pipe_ends - self.flow_ends) as u64
+        (self.sockets.len() - self.pipe_ends - self.flow_ends - self.terminals.ends) as u64
     }
 
     /// Replaces all sockets.
     pub(super) fn set_sockets(&mut self, sockets: BTreeMap<SocketId, Box<Socket>>) {
         self.index = AddressIndex::of(&sockets);
-        self.buffered = sockets.values().map(|socket| socket.buffered() as u64).sum();
+        let in_terminals: usize = self.terminals.all.values().map(|terminal| terminal.discipline.buffered()).sum();
+        self.buffered = in_terminals as u64 + sockets.values().map(|socket| socket.buffered() as u64).sum::<u64>();
         self.sockets = sockets;
     }
 
@@ -191,6 +206,11 @@ impl Network {
         std::mem::take(&mut self.abandoned)
     }
 
+    /// Adds a completed wait.
+    pub(super) fn wake(&mut self, wake: Wake) {
+        self.wakes.push(wake);
+    }
+
     pub(super) fn take_wakes(&mut self) -> Vec<Wake> {
         std::mem::take(&mut self.wakes)
     }
@@ -204,6 +224,17 @@ impl Network {
                 Role::Listening(listener) if listener.ready.is_empty() => 0,
                 Role::Listening(_) => IN,
                 Role::Connecting(_) | Role::Opening(_) => 0,
+                Role::Master(number) => self.terminal(*number).map_or(HUP, |terminal| {
+                    let has_output = !terminal.discipline.output().is_empty();
+                    let over = if terminal.is_over() { IN | OUT | HUP } else { 0 };
+                    let room = if terminal.discipline.accepts_input() { OUT } else { 0 };
+                    over | room | if has_output { IN } else { 0 }
+                }),
+                Role::Slave(number) => self.terminal(*number).map_or(HUP, |terminal| {
+                    let over = if terminal.is_hung_up { IN | OUT | HUP } else { 0 };
+                    let input = if terminal.discipline.is_readable() { IN } else { 0 };
+                    over | input | if terminal.discipline.accepts_output() { OUT } else { 0 }
+                }),
                 Role::Datagram(datagram) => {
                     let input = if datagram.incoming.is_empty() { 0 } else { IN };
                     input | if datagram.awaited.is_none() { OUT } else { 0 }
@@ -324,6 +355,10 @@ impl Network {
         self.count_buffered(0, socket.buffered());
         self.pipe_ends -= usize::from(socket.is_pipe);
         self.flow_ends -= usize::from(socket.is_flow_end);
+        if let Role::Master(number) | Role::Slave(number) = socket.role {
+            self.close_end(number, id);
+            return Ok(());
+        }
         let count = self.counted_sockets();
         let [sockets, pipes] = &mut self.marks;
         sockets.lower(count, self.usage.limits.sockets);
@@ -348,7 +383,7 @@ impl Network {
             }
             Role::Opening(flow) => self.abandoned.push(flow),
             Role::Datagram(datagram) => self.abandoned.extend(datagram.flows.into_values()),
-            Role::Fresh => {}
+            Role::Fresh | Role::Master(_) | Role::Slave(_) => {}
         }
         Ok(())
     }

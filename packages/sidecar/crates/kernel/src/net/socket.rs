@@ -88,7 +88,12 @@ pub(super) enum Role {
     Connecting(SocketId),
     Connected(Stream),
     Datagram(Datagram),
+    /// The master of the terminal with this number.
+    Master(u32),
+    /// A slave of the terminal with this number.
+    Slave(u32),
     /// A client whose connection to the outside is not open yet. Snapshots contain no such sockets.
+    /// The variant is the last, because the decoder of snapshots does not count the variant.
     #[serde(skip)]
     Opening(FlowId),
 }
@@ -156,6 +161,12 @@ impl Socket {
             Role::Datagram(datagram) => datagram.held,
             _ => 0,
         }
+    }
+
+    /// Returns whether the socket is an end of a terminal. Such sockets count for no limit of
+    /// sockets: the limit `terminals` bounds masters, and the limit `descriptors` slaves.
+    pub(super) fn is_terminal_end(&self) -> bool {
+        matches!(self.role, Role::Master(_) | Role::Slave(_))
     }
 
     pub(super) fn is_datagram(&self) -> bool {

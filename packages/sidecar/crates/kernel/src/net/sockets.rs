@@ -8,7 +8,9 @@ use super::inbound::listeners::ListenerWaits;
 use super::members::Membership;
 use super::network::{Network, Wake};
 use super::outside::OutsideState;
+use super::posted_signals::PostedSignals;
 use super::socket::{Domain, OUT, Role, WaitOwner, Waiter};
+use super::terminal_output::TerminalOutlet;
 use super::turn::Turn;
 use crate::Operations;
 use crate::caller::Caller;
@@ -16,6 +18,7 @@ use crate::descriptors::Description;
 use crate::embedder::Embedder;
 use crate::ids::{OperationId, SocketId};
 use crate::networks::mailbox::Mailbox;
+use crate::processes::Processes;
 use crate::usage::{Usage, reserve, trim};
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
@@ -25,11 +28,13 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// The sockets of a runtime.
-#[derive(Default)]
 pub struct Sockets {
     state: Mutex<SocketState>,
     /// The mail of other runtimes. Absent before the first membership in a private network.
     pub(super) mailbox: OnceLock<Arc<Mailbox>>,
+    /// The signals of terminals, and the processes that receive the signals.
+    pub(super) posted: Arc<PostedSignals>,
+    pub(super) processes: Arc<Processes>,
 }
 
 #[derive(Default)]
@@ -40,6 +45,10 @@ pub(super) struct SocketState {
     /// The pipe ends through which the embedder writes standard inputs.
     pub(super) feeds: HashMap<SocketId, StdinFeed>,
     pub(super) passed: PassedDescriptors,
+    /// The programs whose standard output is a terminal's output, by master.
+    pub(super) outlets: HashMap<SocketId, TerminalOutlet>,
+    /// The signals of terminals that the release of the lock delivers.
+    pub(super) posted: Arc<PostedSignals>,
     /// The embedder's connections.
     pub(super) inbound: InboundConnections,
     /// The embedder's waits for listeners.
@@ -71,6 +80,7 @@ pub(crate) enum SocketKind {
     Tcp,
     Udp,
     Pipe,
+    Terminal,
 }
 
 impl SocketState {
@@ -79,10 +89,14 @@ impl SocketState {
         loop {
             let (wakes, abandoned) = (self.network.take_wakes(), self.network.take_abandoned());
             if wakes.is_empty() && abandoned.is_empty() {
-                return;
+                break;
             }
             self.close_abandoned(abandoned);
             wakes.into_iter().for_each(|wake| self.deliver(wake));
+        }
+        let signals = std::mem::take(&mut self.network.terminals.posted);
+        if !signals.is_empty() {
+            self.posted.post(signals);
         }
     }
 
@@ -90,6 +104,7 @@ impl SocketState {
         match owner {
             WaitOwner::Embedder => {
                 self.pump(socket);
+                self.pump_output(socket);
                 self.pump_inbound(socket);
                 self.pump_flow(socket);
             }
@@ -157,10 +172,19 @@ impl SocketState {
     }
 }
 
+#[cfg(test)]
+impl Default for Sockets {
+    fn default() -> Self {
+        let usage = Arc::<Usage>::default();
+        Self::new(usage.clone(), Arc::new(Processes::new(usage)))
+    }
+}
+
 impl Sockets {
-    pub(crate) fn new(usage: Arc<Usage>) -> Self {
-        let state = SocketState { network: Network::new(usage), ..SocketState::default() };
-        Self { state: Mutex::new(state), mailbox: OnceLock::new() }
+    pub(crate) fn new(usage: Arc<Usage>, processes: Arc<Processes>) -> Self {
+        let posted = Arc::<PostedSignals>::default();
+        let state = SocketState { network: Network::new(usage), posted: posted.clone(), ..SocketState::default() };
+        Self { state: Mutex::new(state), mailbox: OnceLock::new(), posted, processes }
     }
 
     /// Returns the present and the highest number of sockets and of pipes, then the bytes in socket
@@ -192,10 +216,14 @@ impl Sockets {
         self.state.try_lock().map(|state| Turn::new(self, state))
     }
 
+    /// Reads from a socket that is no terminal.
+    #[cfg(test)]
     pub(crate) fn read(&self, id: SocketId, buffer: &mut [u8]) -> Result<usize, Errno> {
         self.with(|state| state.network.read(id, buffer))
     }
 
+    /// Writes to a socket that is no terminal.
+    #[cfg(test)]
     pub(crate) fn write(&self, id: SocketId, bytes: &[u8]) -> Result<usize, Errno> {
         self.with(|state| state.network.write(id, bytes))
     }
@@ -236,7 +264,10 @@ impl Sockets {
     }
 
     pub(crate) fn close_feed(&self, id: SocketId) -> Vec<Arc<Description>> {
-        self.lock().feeds.remove(&id);
+        let mut state = self.lock();
+        state.feeds.remove(&id);
+        state.outlets.remove(&id);
+        drop(state);
         self.close(id, false)
     }
 
@@ -269,6 +300,7 @@ impl Sockets {
             let socket = state.network.get(id)?;
             Ok(match (&socket.role, socket.domain) {
                 (Role::Datagram(_), _) => SocketKind::Udp,
+                (Role::Master(_) | Role::Slave(_), _) => SocketKind::Terminal,
                 (_, Domain::Unix) => SocketKind::Pipe,
                 _ => SocketKind::Tcp,
             })

@@ -32,7 +32,7 @@ impl Network {
             }
             Role::Fresh => {}
             Role::Datagram(_) => return Err(Errno::EOPNOTSUPP),
-            Role::Connecting(_) | Role::Connected(_) | Role::Opening(_) => return Err(Errno::EINVAL),
+            _ => return Err(Errno::EINVAL),
         }
         self.bind_if_unbound(id)?;
         if self.is_taken(id) {
@@ -141,7 +141,18 @@ impl Network {
         let capacities = self.capacities();
         let socket = self.get_mut(id)?;
         let capacity = capacities[usize::from(socket.is_pipe)];
-        let Role::Connected(stream) = &mut socket.role else { return Err(socket.error.take().unwrap_or(Errno::ENOTCONN)) };
+        let stream = match &mut socket.role {
+            Role::Connected(stream) => stream,
+            Role::Master(number) => {
+                let number = *number;
+                return self.read_master(number, buffer);
+            }
+            Role::Slave(number) => {
+                let number = *number;
+                return self.read_slave(number, buffer, false);
+            }
+            _ => return Err(socket.error.take().unwrap_or(Errno::ENOTCONN)),
+        };
         if buffer.is_empty() {
             return Ok(0);
         }
@@ -203,6 +214,14 @@ impl Network {
         let stream = match &mut socket.role {
             Role::Connected(stream) => stream,
             Role::Connecting(_) | Role::Opening(_) => return Err(Errno::EAGAIN),
+            Role::Master(number) => {
+                let number = *number;
+                return self.write_master(number, bytes);
+            }
+            Role::Slave(number) => {
+                let number = *number;
+                return self.write_slave(number, bytes);
+            }
             _ => return Err(socket.error.take().unwrap_or(Errno::EPIPE)),
         };
         // A write to a Unix socket does not return a pending reset. A write to a TCP socket returns

@@ -263,7 +263,7 @@ fn check(network: &Network) {
                 let Role::Listening(listener) = &network.get(*listener).expect("a listener").role else { panic!("a listener") };
                 assert!(listener.waiting.contains(id));
             }
-            Role::Fresh | Role::Datagram(_) | Role::Opening(_) => {}
+            Role::Fresh | Role::Datagram(_) | Role::Opening(_) | Role::Master(_) | Role::Slave(_) => {}
         }
         for waiter in &socket.waiters {
             assert_eq!(network.readiness(socket) & (waiter.mask | ERR | HUP), 0, "no operation waits for a met readiness");

@@ -14,7 +14,7 @@ pub(super) struct Turn<'a> {
     _after: AfterRelease<'a>,
 }
 
-/// Delivers mail after the lock was released.
+/// Delivers the signals of terminals, and mail, after the lock was released.
 struct AfterRelease<'a>(&'a Sockets);
 
 impl<'a> Turn<'a> {
@@ -41,10 +41,11 @@ impl Drop for AfterRelease<'_> {
     fn drop(&mut self) {
         // A runtime that was never in a network has no mailbox, and posts nothing. After a panic
         // the runtime ends, and its end delivers the mail.
-        let Some(mailbox) = self.0.mailbox.get() else { return };
         if std::thread::panicking() {
             return;
         }
+        self.0.posted.deliver(&self.0.processes);
+        let Some(mailbox) = self.0.mailbox.get() else { return };
         if mailbox.has_mail() {
             mailbox.visit_later();
         }

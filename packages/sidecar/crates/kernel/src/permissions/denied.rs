@@ -16,7 +16,7 @@ pub(crate) struct Denied {
     pub(crate) scope: Scope,
     pub(crate) operation: &'static str,
     pub(crate) by: DeniedBy,
-    /// Whether the resource is outside the runtime, where no policy can allow the operation.
+    /// Whether the resource is outside a runtime without the option `network`.
     pub(crate) is_outside: bool,
 }
 
@@ -57,7 +57,7 @@ impl Display for Denied {
             DeniedBy::Boundary => f.write_str("because the address is outside the runtime")?,
         }
         let remedy = match self.by {
-            _ if self.is_outside => return f.write_str("; no policy can allow connections outside the runtime yet"),
+            _ if self.is_outside => return f.write_str("; the app can open hosts outside the runtime with the option network"),
             DeniedBy::Rule(_) => "a deeper rule",
             DeniedBy::Move => "equal rules for both paths",
             DeniedBy::Steps => "fewer patterns with wildcards",

@@ -6,7 +6,7 @@
 //! This module runs `env`, because `env` only prepares the start of another program. Next:
 //! `spawn.rs`.
 
-use crate::fs::View;
+use crate::fs::{ExecutableHead, View};
 use crate::steps;
 use crate::text::{Text, Variables};
 use coldframe_error::Errno;
@@ -49,6 +49,8 @@ pub struct Command {
     pub argv: Vec<Text>,
     /// The environment variables of the program.
     pub env: Variables,
+    /// Whether the command starts with the effective user 0 (`credentials.rs`).
+    pub raises: bool,
 }
 
 impl ProgramKind {
@@ -90,7 +92,7 @@ pub(crate) fn resolve(view: &View<'_>, file: &[u8], mut argv: Vec<Text>, mut env
             return Ok(evaluated(MISSING, argv.into_iter().next(), env));
         }
         let (path, head) = found?;
-        match ProgramKind::of(&head) {
+        match ProgramKind::of(&head.bytes) {
             Some(ProgramKind::Env) => {
                 let given = env.clone();
                 argv = env_arguments(argv, &mut env)?;
@@ -99,9 +101,9 @@ pub(crate) fn resolve(view: &View<'_>, file: &[u8], mut argv: Vec<Text>, mut env
                 file = first.as_bytes().to_vec();
                 (searches, by_env) = (true, true);
             }
-            Some(kind) => return Ok(Command { kind, argv, env }),
+            Some(kind) => return Ok(Command { kind, argv, env, raises: head.raises }),
             None => {
-                let (interpreter, option) = interpreter(&head)?;
+                let (interpreter, option) = interpreter(&head.bytes)?;
                 let path = String::from_utf8_lossy(&path).into_owned();
                 let rest = argv.into_iter().skip(1);
                 let script = [Some(interpreter.clone()), option, Some(path)];
@@ -117,13 +119,13 @@ pub(crate) fn resolve(view: &View<'_>, file: &[u8], mut argv: Vec<Text>, mut env
 /// Returns a command that runs `node` with the JavaScript `program`.
 fn evaluated(program: &str, argument: Option<Text>, env: Variables) -> Command {
     let argv = ["env", "-e", program, "--"].map(Text::from).into_iter().chain(argument).collect();
-    Command { kind: ProgramKind::Node, argv, env }
+    Command { kind: ProgramKind::Node, argv, env, raises: false }
 }
 
 /// Finds a command's file. Returns the path and the first bytes. A name without a slash is searched
 /// in the directories of PATH. Fails with `EACCES` if files of the name exist but no such file is
 /// executable.
-fn search(view: &View<'_>, file: &[u8], env: &[(Text, Text)]) -> Result<(Vec<u8>, Vec<u8>), Errno> {
+fn search(view: &View<'_>, file: &[u8], env: &[(Text, Text)]) -> Result<(Vec<u8>, ExecutableHead), Errno> {
     if file.is_empty() {
         return Err(Errno::ENOENT);
     }

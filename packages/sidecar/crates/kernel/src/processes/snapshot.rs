@@ -6,6 +6,7 @@ use super::status::SIGKILL;
 use super::table::{LAST_PID, ProcessRecord};
 use super::{Processes, Status};
 use crate::Operations;
+use crate::boot_id::{BootId, Uuid};
 use crate::ids::OperationId;
 use crate::usage::Usage;
 use coldframe_error::Error;
@@ -19,6 +20,8 @@ use std::sync::Arc;
 pub(crate) struct ProcessTableSnapshot {
     entries: BTreeMap<Pid, ProcessRecord>,
     last: Pid,
+    /// The boot id of the runtime. `None` without entropy.
+    boot_id: Option<Uuid>,
 }
 
 impl ProcessTableSnapshot {
@@ -31,7 +34,12 @@ impl ProcessTableSnapshot {
         }
         for (pid, entry) in &self.entries {
             let numbers = [entry.group, entry.session, entry.root];
-            if !numbers.into_iter().all(is_number) || entry.parent == *pid || (entry.parent == Pid::INIT && entry.ended.is_some())
+            let has_flags = entry.waiter.is_none_or(|waiter| waiter.changes <= 3);
+            if !numbers.into_iter().all(is_number)
+                || !has_flags
+                || entry.parent == *pid
+                || (entry.parent == Pid::INIT && entry.ended.is_some())
+                || (entry.keeps_session && entry.root != *pid)
             {
                 return Err("a process's family");
             }
@@ -54,8 +62,8 @@ impl ProcessTableSnapshot {
 
 impl Processes {
     pub(crate) fn snapshot(&self) -> ProcessTableSnapshot {
-        let state = self.0.lock();
-        ProcessTableSnapshot { entries: state.table.entries.clone(), last: state.table.last }
+        let state = self.registry.lock();
+        ProcessTableSnapshot { entries: state.table.entries.clone(), last: state.table.last, boot_id: self.boot_id.get() }
     }
 
     /// Restores the process table. Fails if the table has more processes than the limit allows.
@@ -64,9 +72,9 @@ impl Processes {
         if count > max {
             return Err(Error::ResourceExhausted { resource: "processes in the runtime", limit: max });
         }
-        let made = Self::new(usage);
+        let made = Self { boot_id: BootId::restored(saved.boot_id), ..Self::new(usage) };
         {
-            let mut state = made.0.lock();
+            let mut state = made.registry.lock();
             state.table.entries.clone_from(&saved.entries);
             state.table.last = saved.last;
             state.mark.raise(count, u64::MAX);
@@ -76,14 +84,14 @@ impl Processes {
 
     /// Returns the operations that wait for the end of a child, with their processes.
     pub(crate) fn waiters(&self) -> Vec<(Pid, OperationId)> {
-        let state = self.0.lock();
+        let state = self.registry.lock();
         state.table.entries.values().filter_map(|entry| Some((entry.parent, entry.waiter?.operation))).collect()
     }
 
     /// Ends the table's live processes that have no restored program. Such a program ended while
     /// the snapshot was taken. The process's status becomes SIGKILL, and the parent is notified.
     pub(crate) fn kill_missing(&self, operations: &HashMap<Pid, Arc<Operations>>) {
-        let mut state = self.0.lock();
+        let mut state = self.registry.lock();
         let lost: Vec<Pid> = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none()).map(|(pid, _)| *pid).collect();
         for pid in lost.into_iter().filter(|pid| !operations.contains_key(pid)) {
             let status = Status::Signal(SIGKILL);

@@ -5,12 +5,12 @@
 use super::resolve::{Command, resolve};
 use super::spec::{Spec, SpecLimits, Stdio};
 use crate::caller::Caller;
-use crate::descriptors::{Description, Descriptors};
+use crate::descriptors::{Description, Descriptors, Target};
 use crate::fs::View;
 use crate::steps;
 use crate::text::{Text, Variables};
 use crate::usage::{Charge, Resource};
-use crate::{Answer, Process};
+use crate::{Answer, Kernel, Process};
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use std::sync::Arc;
@@ -33,7 +33,9 @@ pub struct Child {
 pub fn find(process: &Process, file: &str, argv: Vec<Text>, env: Variables) -> Result<Command, Errno> {
     // The embedder chose the command, so permissions do not apply.
     let view = View { permissions: None, ..process.view() };
-    resolve(&view, file.as_bytes(), argv, env)
+    let command = resolve(&view, file.as_bytes(), argv, env)?;
+    process.files.start_program(command.raises);
+    Ok(command)
 }
 
 /// Starts a child as a `spawn` call requests. Returns the child's pid. Fails with `EAGAIN` if the
@@ -58,11 +60,16 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
     // resolved.
     let (files, cwd) = parent.files.child(&kernel.files, cwd, Descriptors::inherited(Vec::new(), kernel.descriptors()))?;
     let began = (|| {
+        files.change_credentials(|own| own.become_user(spec.uid, spec.gid))?;
         let view = files.view(&kernel.files);
         let command = resolve(&view, &spec.file, spec.argv, spec.env)?;
+        files.start_program(command.raises);
         let slots = slots(parent, &spec.stdio)?;
-        match kernel.processes.enter_child(program.pid(), spec.detached) {
-            Ok(pid) => Ok((pid, command, slots)),
+        match kernel.processes.enter_child(program.pid(), spec.placement) {
+            Ok(pid) => {
+                place_on_terminal(kernel, pid, (spec.is_foreground, spec.takes_terminal), &slots);
+                Ok((pid, command, slots))
+            }
             Err(error) => {
                 parent.drop_all(slots.into_iter().flatten().collect());
                 Err(error)
@@ -88,6 +95,21 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
         return Err(Errno::EAGAIN);
     }
     Ok(i64::from(pid.get()))
+}
+
+/// Makes the child's group the foreground group of its session's terminal if `wanted.0` is set. If
+/// `wanted.1` is set, makes the terminal of descriptor 0 the controlling terminal of the session.
+/// Without a terminal the function has no effect.
+fn place_on_terminal(kernel: &Kernel, pid: Pid, wanted: (bool, bool), slots: &[Option<Arc<Description>>]) {
+    let (is_foreground, takes_terminal) = wanted;
+    if is_foreground {
+        let (_, group, session) = kernel.processes.family(pid);
+        kernel.sockets.set_foreground(session, group);
+    }
+    let first = slots.first().and_then(Option::as_ref).map(|description| &description.target);
+    if let (true, Some(Target::Socket(id))) = (takes_terminal, first) {
+        kernel.sockets.control_new_session(*id, pid);
+    }
 }
 
 fn slots(parent: &Process, stdio: &[Stdio]) -> Result<Vec<Option<Arc<Description>>>, Errno> {

@@ -1,13 +1,24 @@
 //! Decodes the request of a `spawn` call (`docs/internals/guest-abi.md`). Every length is checked.
 //! Next: `resolve.rs`.
 
+use super::table::Placement;
 use crate::ids::Fd;
 use crate::steps;
 use crate::text::{Text, Variables};
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 
 /// The bytes that a text counts besides its content: a word, as on Linux.
 const WORD: usize = 8;
+
+// The flags of a request.
+const DETACHED: u32 = 1;
+const GROUP: u32 = 2;
+const FOREGROUND: u32 = 4;
+const TERMINAL: u32 = 8;
+const HAS_UID: u32 = 0x10;
+const HAS_GID: u32 = 0x20;
+const KNOWN: u32 = DETACHED | GROUP | FOREGROUND | TERMINAL | HAS_UID | HAS_GID;
 
 /// The bounds that a request is checked against.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +43,14 @@ pub(super) enum Stdio {
 /// The decoded request of a `spawn` call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Spec {
-    pub(super) detached: bool,
+    pub(super) placement: Placement,
+    /// The user and the group of the child. `None` means the caller's ids.
+    pub(super) uid: Option<u32>,
+    pub(super) gid: Option<u32>,
+    /// Whether the child's group becomes the foreground group of the caller's terminal.
+    pub(super) is_foreground: bool,
+    /// Whether descriptor 0 becomes the controlling terminal of the child's new session.
+    pub(super) takes_terminal: bool,
     pub(super) file: Vec<u8>,
     pub(super) cwd: Vec<u8>,
     pub(super) argv: Vec<Text>,
@@ -98,6 +116,8 @@ impl Spec {
     pub(super) fn read(words: &[u8], texts: &[u8], most: SpecLimits) -> Result<Self, Errno> {
         let mut words = Reader(words);
         let (flags, argc, envc, stdio_count) = (words.number()?, words.number()?, words.number()?, words.number()?);
+        let uid = if flags & HAS_UID != 0 { Some(words.number()?) } else { None };
+        let gid = if flags & HAS_GID != 0 { Some(words.number()?) } else { None };
         if stdio_count as usize > most.descriptors {
             return Err(Errno::EMFILE);
         }
@@ -110,6 +130,18 @@ impl Spec {
                 _ => return Err(Errno::EINVAL),
             });
         }
+        let group = if flags & GROUP != 0 { Some(words.number()?) } else { None };
+        let placement = match (flags & DETACHED != 0, group) {
+            (true, None) => Placement::NewSession,
+            (true, Some(_)) => return Err(Errno::EINVAL),
+            (false, None) => Placement::OfParent,
+            (false, Some(0)) => Placement::NewGroup,
+            (false, Some(group)) => Placement::Group(Pid::new(group)),
+        };
+        let (is_foreground, takes_terminal) = (flags & FOREGROUND != 0, flags & TERMINAL != 0);
+        if (is_foreground && placement == Placement::NewSession) || (takes_terminal && placement != Placement::NewSession) {
+            return Err(Errno::EINVAL);
+        }
         let (file, rest) = until_nul(texts)?;
         let (cwd, rest) = until_nul(rest)?;
         let most_bytes = most.argv_bytes.saturating_add(most.env_bytes);
@@ -119,11 +151,12 @@ impl Spec {
         let mut texts = Texts::of(rest);
         let argv = texts.texts(argc, most.argv_bytes, Some)?;
         let env = texts.texts(envc, most.env_bytes, |text| text.split_once('='))?;
-        if !words.0.is_empty() || texts.at != texts.buffer.len() || flags > 1 {
+        if !words.0.is_empty() || texts.at != texts.buffer.len() || flags & !KNOWN != 0 {
             return Err(Errno::EINVAL);
         }
         let buffer = texts.buffer.len();
-        Ok(Self { detached: flags & 1 != 0, file: file.to_vec(), cwd: cwd.to_vec(), argv, env, stdio, buffer })
+        let (file, cwd) = (file.to_vec(), cwd.to_vec());
+        Ok(Self { placement, uid, gid, is_foreground, takes_terminal, file, cwd, argv, env, stdio, buffer })
     }
 
     /// Returns the kernel memory of the texts in bytes. The kernel keeps the texts while the child
@@ -159,7 +192,7 @@ mod tests {
     fn reads_a_well_formed_request() {
         let texts = ["node", "", "node", "-v", "A=b=c", "nothing"];
         let spec = read(&[1, 2, 2, 2], &texts, &[(0, 0), (1, 7)]).expect("well formed");
-        assert_eq!((spec.detached, &*spec.file, &*spec.cwd), (true, &b"node"[..], &b""[..]));
+        assert_eq!((spec.placement, &*spec.file, &*spec.cwd), (Placement::NewSession, &b"node"[..], &b""[..]));
         assert_eq!((spec.argv, spec.env), (["node", "-v"].map(Text::from).to_vec(), vec![("A".into(), "b=c".into())]));
         assert_eq!(spec.stdio, [Stdio::Ignore, Stdio::Inherit(Fd::new(7))]);
     }
@@ -173,6 +206,17 @@ mod tests {
         assert_eq!(read(&[0, 0, 0, 1], &["f", ""], &[(2, 0)]), Err(Errno::EINVAL));
         assert_eq!(read(&[0, 0, 0, 0], &["f", "", "more"], &[]), Err(Errno::EINVAL));
         assert_eq!(Spec::read(&[0; 16], b"no end", most(8)), Err(Errno::EINVAL));
+        for flags in [2, 3, 5, 8, 0x40, HAS_UID, HAS_GID, u32::MAX] {
+            assert_eq!(read(&[flags, 0, 0, 0], &["f", ""], &[]), Err(Errno::EINVAL), "{flags}");
+        }
+    }
+
+    #[test]
+    fn reads_the_user_and_the_group_of_a_child() {
+        let spec = read(&[HAS_UID | HAS_GID, 0, 0, 0, 5, 6], &["f", ""], &[]).expect("well formed");
+        assert_eq!((spec.placement, spec.uid, spec.gid), (Placement::OfParent, Some(5), Some(6)));
+        let spec = read(&[HAS_GID | DETACHED, 0, 0, 0, 6], &["f", ""], &[]).expect("well formed");
+        assert_eq!((spec.placement, spec.uid, spec.gid), (Placement::NewSession, None, Some(6)));
     }
 
     proptest! {

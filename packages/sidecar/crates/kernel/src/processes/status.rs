@@ -4,6 +4,8 @@
 use coldframe_error::Error;
 use serde::{Deserialize, Serialize};
 
+/// The signal for the hang-up of a terminal.
+pub(super) const SIGHUP: u8 = 1;
 /// The signal that ends a process and that no process can listen to.
 pub const SIGKILL: u8 = 9;
 /// The signal for a write to a pipe whose reading end is closed.
@@ -35,6 +37,22 @@ impl Status {
             Some(Error::Signal { signal }) => Self::Signal(*signal),
             Some(Error::MemoryLimit { .. }) => Self::Signal(SIGABRT),
             Some(_) => Self::Signal(SIGKILL),
+        }
+    }
+
+    /// Returns the exit code: the code of the process, or 128 plus the number of the signal.
+    pub fn exit_code(self) -> i32 {
+        match self {
+            Self::Code(code) => i32::from(code),
+            Self::Signal(signal) => 128 + i32::from(signal),
+        }
+    }
+
+    /// Returns the signal that ended the process. Returns `None` if the process exited.
+    pub fn signal(self) -> Option<u8> {
+        match self {
+            Self::Code(_) => None,
+            Self::Signal(signal) => Some(signal),
         }
     }
 

@@ -62,7 +62,7 @@ fn begin(program: &Arc<dyn Caller>, targets: &[WatchTarget], watched: &mut Vec<W
             WatchTarget::Child(pid) => {
                 let operation = process.operations.begin_blocking()?;
                 watched.push(Watched::Child(pid, operation));
-                let waiter = Waiter { operation, reaps: false };
+                let waiter = Waiter { operation, reaps: false, changes: 0 };
                 if process.kernel.processes.wait(program.pid(), pid, waiter)?.is_some() {
                     return Ok(true);
                 }
@@ -73,19 +73,27 @@ fn begin(program: &Arc<dyn Caller>, targets: &[WatchTarget], watched: &mut Vec<W
 }
 
 async fn block(program: &Arc<dyn Caller>, deadline: Option<u64>) -> Answer {
+    // The time in which the runtime is frozen does not count.
+    let frozen_before = program.frozen_ns();
+    let present = |deadline: u64| deadline.saturating_add(program.frozen_ns().saturating_sub(frozen_before));
     let (mut alarm, _blocked) = (None, Blocked::new(&**program));
     poll_fn(|context| {
         if program.must_stop() {
             return Poll::Ready(Err(Errno::EINTR));
         }
+        if program.process().is_stopped() {
+            // The program's task is woken when the program continues.
+            return Poll::Pending;
+        }
         if program.process().operations.is_unblocked(context.waker()) {
             return Poll::Ready(Ok(0));
         }
+        let deadline = deadline.map(present);
         if deadline.is_some_and(|deadline| sys::monotonic_ns() >= deadline) {
             return Poll::Ready(Ok(1));
         }
-        if let (None, Some(deadline)) = (&alarm, deadline) {
-            alarm = Some(program.wake_at(deadline, context.waker().clone()));
+        if let Some(deadline) = deadline.filter(|deadline| alarm.as_ref().is_none_or(|(at, _)| at != deadline)) {
+            alarm = Some((deadline, program.wake_at(deadline, context.waker().clone())));
         }
         // The program may have received a kill between the check above and the registration of
         // the waker.

@@ -17,7 +17,7 @@ use std::collections::HashSet;
 
 /// The first byte of the encoding. The version must change with every change of the encoding,
 /// because postcard stores neither names nor types.
-pub(super) const VERSION: u8 = 3;
+pub(super) const VERSION: u8 = 4;
 
 /// Returns the bytes before the encoded value, for the fuzz target.
 #[cfg(any(test, feature = "fuzzing"))]

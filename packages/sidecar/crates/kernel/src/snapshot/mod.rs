@@ -126,6 +126,14 @@ impl Kernel {
         KernelSnapshot { files, descriptions: descriptions.done(), sockets, table, policy, bindings, calls, processes: saved }
     }
 
+    /// Takes a snapshot of the files, the policy and the bindings, without programs. Programs may
+    /// run during the call. Open files without a name are not in the snapshot.
+    pub fn files_snapshot(&self) -> KernelSnapshot {
+        let (policy, bindings) = (self.permissions.snapshot(), self.bindings.snapshot());
+        let files = self.files.lock().snapshot().without_programs();
+        KernelSnapshot { files, policy, bindings, ..Self::new(&self.usage.limits).snapshot(&[]) }
+    }
+
     /// Restores the kernel and its processes, for new programs. Fails if the limits are too low or
     /// a mount is missing. A failed restore changes no other runtime.
     pub fn restore(saved: &KernelSnapshot, with: RestoreInputs<'_>) -> Result<RestoredKernel, Error> {
@@ -155,7 +163,7 @@ impl Kernel {
         let open = saved.descriptions.restore(&mut files)?;
         let kernel = Arc::new(Self {
             files: FilesLock::new(files),
-            sockets: Sockets::restore(&saved.sockets, &open, &usage, &operations)?,
+            sockets: Sockets::restore(&saved.sockets, &open, &usage, processes.clone(), &operations)?,
             processes,
             permissions,
             usage,
@@ -285,9 +293,13 @@ impl ProcessSnapshot {
             pid: self.pid,
             crypto: Crypto::restore(&self.crypto, usage)?,
             signals: Signals::restore(self.signals),
+            is_stopped: AtomicBool::new(self.signals.is_stopped()),
+            is_closed: AtomicBool::new(false),
             operations,
             watched: Mutex::new(self.watched.clone()),
             feed: Mutex::new(self.feed),
+            keeps_session: kernel.processes.keeps_session(self.pid),
+            output: open.output_of(self.pid),
             files,
             texts: texts.transpose()?,
             facts: fs::Facts::restore(&self.facts),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Empty;
 use crate::declare::requests;
+use crate::maps::Blobs;
 
 requests! {
     /// Requests about files.
@@ -39,13 +40,29 @@ requests! {
         FileWatch(FileWatch<'a>) = 54 "file.watch" -> FileHandle,
         /// Waits for the next changes of a watch.
         FileChanges(FileChanges) = 55 "file.changes" -> ChangeList<'a>,
-        /// Sets the mode and the times of a file. Omitted fields stay unchanged.
+        /// Returns the changes of a watch until now that `file.changes` has not returned.
+        FileDrain(FileDrain) = 59 "file.drain" -> ChangeList<'a>,
+        /// Sets or removes a user attribute of a file.
+        FileAttributeSet(FileAttributeSet<'a>) = 120 "file.attribute.set" -> Empty,
+        /// Returns the user attributes of a file.
+        FileAttributes(FileAttributes<'a>) = 121 "file.attributes" -> FileAttributeList<'a>,
+        /// Sets the mode, the times and the owner of a file. Omitted fields stay unchanged.
         FileSet(FileSet<'a>) = 56 "file.set" -> Empty,
         /// Creates a symbolic or a hard link.
         FileLink(FileLink<'a>) = 57 "file.link" -> Empty,
         /// Reads a symbolic link.
         FileReadlink(FileReadlink<'a>) = 58 "file.readlink" -> LinkTarget<'a>,
     }
+}
+
+/// A user and a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Owner {
+    /// The number of the user. 0 is `root`, and 1000 is `user`.
+    pub uid: u32,
+    /// The number of the group.
+    pub gid: u32,
 }
 
 /// `file.read`.
@@ -80,6 +97,10 @@ pub struct FileWrite<'a> {
     /// The mode of a file that is created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<u32>,
+    /// The owner of the file and of directories that are created. Default: the user `user` for
+    /// new files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Owner>,
 }
 
 /// `file.list`.
@@ -117,6 +138,9 @@ pub struct FileTree<'a> {
     /// directory is removed with its content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
+    /// The owner of files that are created. Default: the user `user`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Owner>,
 }
 
 /// `file.rename`.
@@ -215,7 +239,7 @@ pub enum Purpose {
 
 /// `file.open`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct FileOpen<'a> {
     /// The runtime.
     pub runtime: RuntimeId,
@@ -226,6 +250,13 @@ pub struct FileOpen<'a> {
     /// The mode of a file that is created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<u32>,
+    /// The owner of the file and of directories that are created. Default: the user `user` for
+    /// new files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Owner>,
+    /// For `import`: whether each file has the owner in the archive. Default false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_owners: Option<bool>,
 }
 
 /// The reply to `file.open` and `file.watch`.
@@ -295,6 +326,10 @@ pub struct FileWatch<'a> {
     /// Whether all files and directories below a directory are also watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
+    /// Whether the watch reports `create`, `write`, `remove`, `rename` and `chmod`. Default false:
+    /// `rename` and `change`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typed: Option<bool>,
 }
 
 /// `file.changes`.
@@ -307,17 +342,35 @@ pub struct FileChanges {
     pub handle: HandleId,
 }
 
+/// `file.drain`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileDrain {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// The watch.
+    pub handle: HandleId,
+}
+
 /// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeType {
-    /// The name was created, removed or moved.
+    /// The name was created, removed or moved. In a typed watch: the file was moved.
     Rename,
     /// The content or the attributes changed.
     Change,
+    /// The name was created.
+    Create,
+    /// The name was removed.
+    Remove,
+    /// The content changed.
+    Write,
+    /// The attributes changed.
+    Chmod,
 }
 
-/// The reply to `file.changes`: two lists of one length, oldest change first.
+/// The reply to `file.changes` and `file.drain`: lists of one length, oldest change first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeList<'a> {
@@ -326,6 +379,9 @@ pub struct ChangeList<'a> {
     pub names: Vec<&'a str>,
     /// The kind of each change.
     pub types: Vec<ChangeType>,
+    /// The new path of each moved file, or an empty text. Omitted if all texts are empty.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub targets: Option<Vec<&'a str>>,
     /// Whether changes were dropped because the queue of the watch was full.
     pub overflow: bool,
     /// Whether the watch was closed.
@@ -349,9 +405,46 @@ pub struct FileSet<'a> {
     /// The time of the last change of the content, in microseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtime_us: Option<i64>,
+    /// The new owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Owner>,
     /// Whether a symbolic link is followed. Default true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follow: Option<bool>,
+}
+
+/// `file.attribute.set`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileAttributeSet<'a> {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// The file.
+    pub path: &'a str,
+    /// The name, which begins with `user.`.
+    pub name: &'a str,
+    /// The value. Omitted: the attribute is removed.
+    #[serde(borrow, default, with = "serde_bytes", skip_serializing_if = "Option::is_none")]
+    pub value: Option<&'a [u8]>,
+}
+
+/// `file.attributes`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileAttributes<'a> {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// The file.
+    pub path: &'a str,
+}
+
+/// The reply to `file.attributes`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileAttributeList<'a> {
+    /// The value of each attribute, in the order of the names.
+    #[serde(borrow)]
+    pub attributes: Blobs<'a>,
 }
 
 /// `file.link`.
@@ -367,6 +460,9 @@ pub struct FileLink<'a> {
     /// Whether the link is a hard link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hard: Option<bool>,
+    /// The owner of files that are created. Default: the user `user`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Owner>,
 }
 
 /// `file.readlink`.

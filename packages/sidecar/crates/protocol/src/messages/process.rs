@@ -3,7 +3,7 @@
 use coldframe_ids::{Pid, RuntimeId};
 use serde::{Deserialize, Serialize};
 
-use super::{Empty, Failure};
+use super::{Empty, Failure, Owner};
 use crate::declare::{events, requests};
 use crate::maps::{Numbers, Pairs};
 
@@ -16,9 +16,14 @@ requests! {
         ProcessWrite(ProcessWrite<'a>) = 25 "process.write" -> Empty,
         /// Sends a signal to a process.
         ProcessSignal(ProcessSignal) = 26 "process.signal" -> Empty,
+        /// Sets the size of the terminal of a program that was started with a terminal.
+        ProcessResize(ProcessResize) = 28 "process.resize" -> Empty,
         /// Lists the processes of a runtime.
         ProcessList(ProcessList) = 27 "process.list" -> ProcessTable<'a>,
-        /// Attaches to a restored program. The reply follows when the program has ended.
+        /// Attaches to a root program. The reply follows when the program has ended. The first
+        /// request for a restored program receives the earlier output too. Every other request is
+        /// a listener: its output has a window of its own, `cancel` detaches the listener, and the
+        /// reply has no output. The end of a program can be requested for 30 seconds.
         ProcessAttach(ProcessAttach) = 80 "process.attach" -> Outcome<'a>,
     }
 }
@@ -28,6 +33,8 @@ events! {
         /// The pid of the program of a live `process.start` or of a `process.attach`. Sent once,
         /// before the output and the reply of the request.
         Started(Started) = 7 "started",
+        /// A listener's window was full. The next output of the request follows after a gap.
+        Lost(Lost) = 8 "lost",
     }
 }
 
@@ -94,6 +101,27 @@ pub struct ProcessStart<'a> {
     /// Whether `started` is sent and the standard input stays open for `process.write`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<bool>,
+    /// The user of the program. Default: the user `user`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<Owner>,
+    /// Makes a terminal of this size, which is the program's standard input and output. `live` must
+    /// be set. The output of the terminal is the output of descriptor 1, and is not captured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<TerminalSize>,
+    /// Whether the other processes of the program's session continue after the program's end. The
+    /// reply then follows when no process has a descriptor of the program's output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_orphans: Option<bool>,
+}
+
+/// The size of a terminal in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TerminalSize {
+    /// The number of characters in a line.
+    pub columns: u16,
+    /// The number of lines.
+    pub rows: u16,
 }
 
 /// Nanoseconds spent in each step of a start and in the run of the program.
@@ -117,6 +145,9 @@ pub struct Timings {
 pub struct Outcome<'a> {
     /// The exit code.
     pub exit_code: i32,
+    /// Linux's number of the signal that ended the program. Omitted if the program exited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<u8>,
     /// The captured output of descriptor 1.
     #[serde(borrow, with = "serde_bytes")]
     pub stdout: &'a [u8],
@@ -149,6 +180,17 @@ pub struct Started {
     /// the output was captured before the attachment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<u64>,
+    /// Whether the request of a `process.attach` is a listener.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub listener: bool,
+}
+
+/// `lost`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lost {
+    /// The number of bytes that the listener does not receive.
+    pub bytes: u64,
 }
 
 /// `process.write`.
@@ -177,6 +219,18 @@ pub struct ProcessSignal {
     pub pid: Pid,
     /// Linux's signal number. 0 only checks that the process exists.
     pub signal: u8,
+}
+
+/// `process.resize`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessResize {
+    /// The runtime.
+    pub runtime: RuntimeId,
+    /// A process that was started with a terminal.
+    pub pid: Pid,
+    /// The new size.
+    pub size: TerminalSize,
 }
 
 /// `process.list`.
@@ -208,10 +262,10 @@ pub struct ProcessTable<'a> {
 pub struct ProcessAttach {
     /// The runtime.
     pub runtime: RuntimeId,
-    /// A restored root program.
+    /// A root program, live or ended.
     pub pid: Pid,
-    /// Descriptors whose output is sent while the program runs. Output that was captured before the
-    /// snapshot is sent first.
+    /// Descriptors whose output is sent while the program runs. For the first request for a
+    /// restored program, output that was captured before the snapshot is sent first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Stream>,
 }

@@ -3,7 +3,7 @@
 use coldframe_ids::{Pid, RunnerId, RuntimeId};
 use serde::{Deserialize, Serialize};
 
-use super::{Empty, Outcome, Stream, Timings};
+use super::{Empty, Outcome, Owner, Stream, Timings};
 use crate::declare::requests;
 use crate::maps::{Numbers, Pairs};
 
@@ -15,8 +15,40 @@ requests! {
         /// Evaluates a snippet in a resident runner.
         RunnerEval(RunnerEval<'a>) = 15 "runner.eval" -> Outcome<'a>,
         /// Ends a resident runner.
-        RunnerDispose(RunnerDispose) = 16 "runner.dispose" -> Empty,
+        RunnerDispose(RunnerOnly) = 16 "runner.dispose" -> Empty,
+        /// Ends the running evaluation of a resident runner, or the callback that the runner runs.
+        RunnerInterrupt(RunnerOnly) = 48 "runner.interrupt" -> Empty,
     }
+}
+
+/// The language of a resident runner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunnerLanguage {
+    /// JavaScript, and TypeScript in cells.
+    Javascript,
+    /// The language of the shell.
+    Bash,
+}
+
+/// The end of an evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Until {
+    /// The snippet has a value.
+    Value,
+    /// The snippet has a value, and its work has ended.
+    Idle,
+}
+
+/// The language of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CellLanguage {
+    /// JavaScript.
+    Javascript,
+    /// TypeScript.
+    Typescript,
 }
 
 /// `runner.create`.
@@ -34,6 +66,12 @@ pub struct RunnerCreate<'a> {
     /// Limits that the runner has instead of the runtime's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Numbers<'a>>,
+    /// The user of the runner. Default: the user `user`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<Owner>,
+    /// The language of the snippets. Omitted for JavaScript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<RunnerLanguage>,
 }
 
 /// The reply to `runner.create`.
@@ -71,12 +109,18 @@ pub struct RunnerEval<'a> {
     /// Descriptors whose output is sent while the evaluation runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Stream>,
+    /// The end of the evaluation. Omitted for `idle`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
+    /// The language of a cell. Omitted for a module.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<CellLanguage>,
 }
 
-/// `runner.dispose`.
+/// `runner.dispose` and `runner.interrupt`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RunnerDispose {
+pub struct RunnerOnly {
     /// The runner.
     pub runner: RunnerId,
 }

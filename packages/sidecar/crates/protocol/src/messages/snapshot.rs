@@ -20,8 +20,8 @@ requests! {
         /// Makes clones of a runtime. If one clone fails and `settle` is not true, the request
         /// fails and no clone is left.
         RuntimeClone(RuntimeClone<'a>) = 72 "runtime.clone" -> RuntimeCopies<'a>,
-        /// Writes a runtime to disk and frees its memory.
-        RuntimePause(RuntimePause) = 73 "runtime.pause" -> SnapshotEntry<'a>,
+        /// Writes a runtime to disk and frees its memory, or freezes the runtime in memory.
+        RuntimePause(RuntimePause) = 73 "runtime.pause" -> RuntimePaused<'a>,
         /// Restores a paused runtime under its id.
         RuntimeResume(RuntimeResume<'a>) = 74 "runtime.resume" -> RestoredPrograms,
         /// Lists the snapshots of a tenant.
@@ -56,6 +56,10 @@ pub struct SnapshotTake<'a> {
     /// Whether the snapshot is written to disk before the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<bool>,
+    /// Whether the snapshot contains the programs. Default true. Without programs, the snapshot has
+    /// only the files, and waits for no program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<bool>,
     /// The time in which the programs must quiesce. Default: 5 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
@@ -143,6 +147,18 @@ pub struct RuntimePause {
     /// Whether the store may delete the snapshot once the sidecar has exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temporary: Option<bool>,
+    /// Whether the runtime is frozen in memory if its programs do not quiesce in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freeze: Option<bool>,
+}
+
+/// The reply to `runtime.pause`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuntimePaused<'a> {
+    /// The snapshot on disk. Omitted if the runtime is frozen in memory.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<SnapshotEntry<'a>>,
 }
 
 /// `runtime.resume`.

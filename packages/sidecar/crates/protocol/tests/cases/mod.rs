@@ -53,6 +53,7 @@ macro_rules! reply {
 }
 
 // The module uses the macros above, so the module must follow the macros.
+mod file_attributes;
 mod outside;
 mod private_networks;
 mod samples;
@@ -98,7 +99,7 @@ pub fn all() -> Vec<Case> {
         RunnerCreate,
         5,
         RunnerCreate,
-        RunnerCreate { runtime: runtime(1), env: None, cwd: None, limits: None }
+        RunnerCreate { runtime: runtime(1), env: None, cwd: None, limits: None, user: None, language: None }
     );
     sdk!(all, "runner-create-everything", RunnerCreate, 5, RunnerCreate, {
         RunnerCreate {
@@ -106,16 +107,11 @@ pub fn all() -> Vec<Case> {
             env: Some(Pairs(vec![("MODE", "resident")])),
             cwd: Some("/"),
             limits: Some(Numbers(vec![("cpuMs", 50)])),
+            user: Some(Owner { uid: 0, gid: 0 }),
+            language: Some(RunnerLanguage::Bash),
         }
     });
-    sdk!(
-        all,
-        "runner-eval",
-        RunnerEval,
-        6,
-        RunnerEval,
-        RunnerEval { runner: runner(1), code: "1 + 1", returns: None, env: None, cwd: None, timeout_ms: None, stream: None }
-    );
+    sdk!(all, "runner-eval", RunnerEval, 6, RunnerEval, RunnerEval::new(runner(1), "1 + 1"));
     sdk!(all, "runner-eval-everything", RunnerEval, 6, RunnerEval, {
         let stream = Some(Stream { stdout: None, stderr: Some(true) });
         RunnerEval {
@@ -126,9 +122,12 @@ pub fn all() -> Vec<Case> {
             cwd: Some("/tmp"),
             timeout_ms: Some(1),
             stream,
+            until: Some(Until::Value),
+            cell: Some(CellLanguage::Typescript),
         }
     });
-    sdk!(all, "runner-dispose", RunnerDispose, 7, RunnerDispose, RunnerDispose { runner: runner(200) });
+    sdk!(all, "runner-dispose", RunnerDispose, 7, RunnerOnly, RunnerOnly { runner: runner(200) });
+    sdk!(all, "runner-interrupt", RunnerInterrupt, 8, RunnerOnly, RunnerOnly { runner: runner(200) });
     sdk!(all, "resources", Resources, 8, Empty, Empty {});
 
     let path = "/workspace/datei ä.txt";
@@ -147,7 +146,14 @@ pub fn all() -> Vec<Case> {
         FileWrite,
         9,
         FileWrite,
-        FileWrite { runtime: runtime(1), path, data: BYTES, append: None, mode: Some(0o755) }
+        FileWrite {
+            runtime: runtime(1),
+            path,
+            data: BYTES,
+            append: None,
+            mode: Some(0o755),
+            owner: Some(Owner { uid: 0, gid: 0 })
+        }
     );
     sdk!(
         all,
@@ -155,12 +161,19 @@ pub fn all() -> Vec<Case> {
         FileWrite,
         9,
         FileWrite,
-        FileWrite { runtime: runtime(1), path, data: b"", append: Some(true), mode: None }
+        FileWrite { runtime: runtime(1), path, data: b"", append: Some(true), mode: None, owner: None }
     );
     sdk!(all, "file-list", FileList, 9, FileList, FileList { runtime: runtime(1), path: "/" });
     sdk!(all, "file-stat", FileStat, 9, FileStat, FileStat { runtime: runtime(1), path, follow: Some(false) });
-    sdk!(all, "file-mkdir", FileMkdir, 9, FileTree, FileTree { runtime: runtime(1), path, recursive: Some(true) });
-    sdk!(all, "file-remove", FileRemove, 9, FileTree, FileTree { runtime: runtime(1), path, recursive: None });
+    sdk!(
+        all,
+        "file-mkdir",
+        FileMkdir,
+        9,
+        FileTree,
+        FileTree { runtime: runtime(1), path, recursive: Some(true), owner: Some(Owner { uid: 7, gid: 8 }) }
+    );
+    sdk!(all, "file-remove", FileRemove, 9, FileTree, FileTree { runtime: runtime(1), path, recursive: None, owner: None });
     sdk!(all, "process-write", ProcessWrite, 10, ProcessWrite, {
         ProcessWrite { runtime: runtime(1), pid: Pid::new(2), data: BYTES, end: Some(true) }
     });
@@ -172,8 +185,13 @@ pub fn all() -> Vec<Case> {
         ProcessSignal,
         ProcessSignal { runtime: runtime(1), pid: Pid::new(70_000), signal: 15 }
     );
+    sdk!(all, "process-resize", ProcessResize, 13, ProcessResize, {
+        ProcessResize { runtime: runtime(1), pid: Pid::new(7), size: TerminalSize { columns: 120, rows: 40 } }
+    });
     sdk!(all, "process-list", ProcessList, 12, ProcessList, ProcessList { runtime: runtime(1) });
-    sidecar!(all, "started", Started, 3, Started, Started { pid: Pid::new(2), earlier: Some(300_000) });
+    sidecar!(all, "started", Started, 3, Started, Started { pid: Pid::new(2), earlier: Some(300_000), listener: false });
+    sidecar!(all, "started-listener", Started, 3, Started, Started { pid: Pid::new(2), earlier: None, listener: true });
+    sidecar!(all, "lost", Lost, 3, Lost, Lost { bytes: 4_294_967_296 });
     reply!(all, "reply-process-list", ProcessList, 12, ProcessTable<'_>, {
         ProcessTable { pids: pids([2, 3]), ppids: pids([1, 2]), groups: pids([2, 2]), commands: vec!["node", "node größe.js"] }
     });
@@ -183,7 +201,7 @@ pub fn all() -> Vec<Case> {
         FileOpen,
         9,
         FileOpen,
-        FileOpen { runtime: runtime(1), path, r#for: Purpose::Write, mode: Some(0o600) }
+        FileOpen { runtime: runtime(1), path, r#for: Purpose::Write, mode: Some(0o600), owner: None, keep_owners: None }
     );
     sdk!(
         all,
@@ -191,7 +209,7 @@ pub fn all() -> Vec<Case> {
         FileOpen,
         9,
         FileOpen,
-        FileOpen { runtime: runtime(1), path: "/", r#for: Purpose::Export, mode: None }
+        FileOpen { runtime: runtime(1), path: "/", r#for: Purpose::Export, mode: None, owner: None, keep_owners: None }
     );
     sdk!(all, "file-close", FileClose, 9, FileClose, FileClose { runtime: runtime(1), handle: HandleId::new(2), discard: None });
     sdk!(
@@ -218,12 +236,26 @@ pub fn all() -> Vec<Case> {
         FilePush,
         FilePush { runtime: runtime(1), handle: HandleId::new(2), offset: None, data: BYTES }
     );
-    sdk!(all, "file-watch", FileWatch, 9, FileWatch, FileWatch { runtime: runtime(1), path, recursive: Some(true) });
     sdk!(all, "file-changes", FileChanges, 9, FileChanges, FileChanges { runtime: runtime(1), handle: HandleId::new(3) });
     sdk!(all, "file-set", FileSet, 9, FileSet, {
-        FileSet { runtime: runtime(1), path, mode: Some(0o644), atime_us: Some(-1), mtime_us: Some(1 << 50), follow: Some(false) }
+        FileSet {
+            runtime: runtime(1),
+            path,
+            mode: Some(0o644),
+            atime_us: Some(-1),
+            mtime_us: Some(1 << 50),
+            owner: Some(Owner { uid: 0, gid: 1_000 }),
+            follow: Some(false),
+        }
     });
-    sdk!(all, "file-link", FileLink, 9, FileLink, FileLink { runtime: runtime(1), path, target: "../ä", hard: None });
+    sdk!(
+        all,
+        "file-link",
+        FileLink,
+        9,
+        FileLink,
+        FileLink { runtime: runtime(1), path, target: "../ä", hard: None, owner: None }
+    );
     sdk!(all, "file-readlink", FileReadlink, 9, FileReadlink, FileReadlink { runtime: runtime(1), path });
     sdk!(all, "runtime-create-permissions", RuntimeCreate, 2, RuntimeCreate, {
         RuntimeCreate { permissions: Some(policy()), ..RuntimeCreate::default() }
@@ -409,7 +441,11 @@ pub fn all() -> Vec<Case> {
     });
     reply!(all, "reply-process-start-negative", ProcessStart, 3, Outcome, {
         let details = [("reason", Fact::Text("wasm trap: out of bounds memory access".to_owned())), ("offset", Fact::Number(-1))];
-        Outcome { exit_code: -1, ..outcome(b"", Some(failure("ERR_ENGINE_FAULT", "the engine faulted", &details))) }
+        Outcome {
+            exit_code: -1,
+            signal: Some(64),
+            ..outcome(b"", Some(failure("ERR_ENGINE_FAULT", "the engine faulted", &details)))
+        }
     });
     reply!(
         all,
@@ -435,7 +471,7 @@ pub fn all() -> Vec<Case> {
     reply!(all, "reply-file-pull", FilePull, 9, FileData, FileData { data: b"", size: 0 });
     reply!(all, "reply-file-changes", FileChanges, 9, ChangeList, {
         let types = vec![ChangeType::Rename, ChangeType::Change];
-        ChangeList { names: vec!["a/ß", ""], types, overflow: true, ended: false }
+        ChangeList { names: vec!["a/ß", ""], types, targets: Some(vec!["b", ""]), overflow: true, ended: false }
     });
     reply!(all, "reply-file-readlink", FileReadlink, 9, LinkTarget, LinkTarget { target: "../ä" });
     reply!(all, "reply-file-list", FileList, 9, FileNames, {
@@ -451,6 +487,7 @@ pub fn all() -> Vec<Case> {
     snapshots::add(&mut all);
     outside::add(&mut all);
     private_networks::add(&mut all);
+    file_attributes::add(&mut all);
     all
 }
 

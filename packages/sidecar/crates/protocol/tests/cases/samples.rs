@@ -28,6 +28,9 @@ pub(super) fn everything() -> ProcessStart<'static> {
         limits: Some(Numbers(vec![("memoryBytes", 33_554_432), ("cpuMs", 50)])),
         stream: Some(Stream { stdout: Some(true), stderr: Some(false) }),
         live: Some(true),
+        user: Some(Owner { uid: 0, gid: 0 }),
+        terminal: Some(TerminalSize { columns: 80, rows: 24 }),
+        keep_orphans: Some(true),
     }
 }
 
@@ -46,6 +49,9 @@ pub(super) fn least(code: &'static str) -> ProcessStart<'static> {
         limits: None,
         stream,
         live: None,
+        user: None,
+        terminal: None,
+        keep_orphans: None,
     }
 }
 
@@ -53,6 +59,7 @@ pub(super) fn outcome<'a>(stdout: &'a [u8], failure: Option<Failure<'a>>) -> Out
     let exit_code = if failure.is_some() { 137 } else { 0 };
     Outcome {
         exit_code,
+        signal: None,
         stdout,
         stderr: b"",
         value: None,

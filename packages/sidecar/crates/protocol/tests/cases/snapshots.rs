@@ -35,7 +35,7 @@ fn named(snapshot: &'static str) -> SnapshotNamed<'static> {
 }
 
 fn take() -> SnapshotTake<'static> {
-    SnapshotTake { runtime: runtime(1), name: None, labels: None, disk: None, timeout_ms: None }
+    SnapshotTake { runtime: runtime(1), name: None, labels: None, disk: None, memory: None, timeout_ms: None }
 }
 
 fn clone() -> RuntimeClone<'static> {
@@ -47,7 +47,14 @@ pub fn add(all: &mut Vec<Case>) {
     sdk!(all, "snapshot-take", SnapshotTake, 20, SnapshotTake, take());
     sdk!(all, "snapshot-take-everything", SnapshotTake, 20, SnapshotTake, {
         let labels = Some(Pairs(vec![("a", "1"), ("KÜRZEL", "")]));
-        SnapshotTake { runtime: runtime(1), name: Some("vor dem Umbau"), labels, disk: Some(true), timeout_ms: Some(5_000) }
+        SnapshotTake {
+            runtime: runtime(1),
+            name: Some("vor dem Umbau"),
+            labels,
+            disk: Some(true),
+            memory: None,
+            timeout_ms: Some(5_000),
+        }
     });
     sdk!(all, "runtime-rollback", RuntimeRollback, 21, RuntimeRollback, RuntimeRollback { runtime: runtime(1), snapshot: ID });
     sdk!(all, "runtime-clone", RuntimeClone, 22, RuntimeClone, clone());
@@ -71,7 +78,7 @@ pub fn add(all: &mut Vec<Case>) {
         RuntimePause,
         23,
         RuntimePause,
-        RuntimePause { runtime: runtime(1), timeout_ms: Some(300), temporary: Some(true) }
+        RuntimePause { runtime: runtime(1), timeout_ms: Some(300), temporary: Some(true), freeze: Some(true) }
     );
     sdk!(all, "runtime-resume", RuntimeResume, 24, RuntimeResume, {
         let outside = Some(super::outside::options());
@@ -106,7 +113,10 @@ pub fn add(all: &mut Vec<Case>) {
 
     reply!(all, "reply-snapshot-take", SnapshotTake, 20, SnapshotEntry, entry(None, Stored::Memory));
     reply!(all, "reply-snapshot-get", SnapshotGet, 26, SnapshotEntry, entry(Some("vor dem Umbau"), Stored::Both));
-    reply!(all, "reply-runtime-pause", RuntimePause, 23, SnapshotEntry, entry(None, Stored::Disk));
+    reply!(all, "reply-runtime-pause", RuntimePause, 23, RuntimePaused, {
+        RuntimePaused { snapshot: Some(entry(None, Stored::Disk)) }
+    });
+    reply!(all, "reply-runtime-pause-frozen", RuntimePause, 23, RuntimePaused, RuntimePaused { snapshot: None });
     reply!(all, "reply-snapshot-import", SnapshotImport, 29, SnapshotEntry, entry(Some("ß"), Stored::Disk));
     reply!(all, "reply-snapshot-list", SnapshotList, 25, SnapshotEntries, {
         let damaged = vec![DamagedSnapshot { path: "/srv/größe", reason: "page 3 of memory 2 is not what it was" }];

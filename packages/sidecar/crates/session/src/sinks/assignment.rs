@@ -8,13 +8,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use coldframe_core::{Mode, ProgramInfo, Sink};
+use coldframe_core::{Mode, ProgramInfo, Sink, Streams};
 use coldframe_ids::{Lineage, Pid, RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::RestoredProgram;
 
 use super::replies::Replies;
 use super::sync::Process;
-use super::{OrphanSink, ProgramSink, Runner, RunnerSink, Runners};
+use super::{Ends, Listeners, OrphanSink, ProgramSink, Runner, RunnerSink, Runners};
 use crate::table::ErrorContext;
 
 /// The sinks of a runtime's programs.
@@ -31,13 +31,14 @@ pub(crate) struct SinkAssignment<'a> {
     was_paused: bool,
     replies: &'a Replies,
     runners: &'a Runners,
+    ends: Arc<Ends>,
     roles: HashMap<Lineage, Role>,
 }
 
 /// The role of a restored program in the session.
 enum Role {
-    /// A request waits for the program.
-    Request(RequestId),
+    /// A request waits for the program, which may have listeners.
+    Request(RequestId, Arc<Listeners>),
     /// The program is a runner. The request is the `runner.create`, if that request is still in
     /// flight.
     Runner(RunnerId, Option<RequestId>),
@@ -60,9 +61,9 @@ pub(crate) struct AssignedPrograms {
 
 impl<'a> SinkAssignment<'a> {
     /// Begins an assignment. `was_paused` states that the restored programs replace the programs of
-    /// a paused runtime.
-    pub fn new(runtime: RuntimeId, was_paused: bool, replies: &'a Replies, runners: &'a Runners) -> Self {
-        Self { runtime, was_paused, replies, runners, roles: HashMap::new() }
+    /// a paused runtime. The ends of the programs are added to `ends`.
+    pub fn new(runtime: RuntimeId, was_paused: bool, replies: &'a Replies, runners: &'a Runners, ends: Arc<Ends>) -> Self {
+        Self { runtime, was_paused, replies, runners, ends, roles: HashMap::new() }
     }
 
     /// Returns the sink of a restored program. `old` is the sink of the program that the restored
@@ -80,9 +81,10 @@ impl<'a> SinkAssignment<'a> {
         }
         let replies = self.replies.clone();
         let context = ErrorContext::runtime(self.runtime);
+        let listeners = || Listeners::new(context, replies.clone(), self.ends.clone(), Some(info.pid));
         if self.was_paused {
             self.roles.insert(info.lineage, Role::Ended);
-            return Arc::new(OrphanSink::new(context, replies));
+            return Arc::new(OrphanSink::new(context, replies.clone(), listeners()));
         }
         let (role, sink): (_, Arc<dyn Sink>) = if info.mode == Mode::Resident {
             let mut runners = self.runners.lock();
@@ -91,7 +93,7 @@ impl<'a> SinkAssignment<'a> {
             let sink = RunnerSink::new(None, self.runtime, runner, Some(info.pid), replies);
             (Role::Runner(runner, None), Arc::new(sink))
         } else {
-            let orphan = OrphanSink::new(context, replies);
+            let orphan = OrphanSink::new(context, replies.clone(), listeners());
             (Role::Orphan(orphan.clone()), Arc::new(orphan))
         };
         self.roles.insert(info.lineage, role);
@@ -104,7 +106,10 @@ impl<'a> SinkAssignment<'a> {
         for (info, process) in copies {
             let pid = info.pid;
             match self.roles.remove(&info.lineage) {
-                Some(Role::Request(id)) => self.replies.requests.attach(id, process),
+                Some(Role::Request(id, listeners)) => {
+                    continue_listeners(&process, &listeners);
+                    self.replies.requests.attach(id, process);
+                }
                 Some(Role::Runner(runner, created_by)) => {
                     if !self.enter_runner(runner, created_by, &process) {
                         // The runner was disposed while the runtime was paused.
@@ -115,6 +120,7 @@ impl<'a> SinkAssignment<'a> {
                     assigned.programs.push(RestoredProgram { pid, runner: Some(runner) });
                 }
                 Some(Role::Orphan(sink)) => {
+                    continue_listeners(&process, sink.listeners());
                     assigned.orphans.insert(pid, (process, sink));
                     assigned.programs.push(RestoredProgram { pid, runner: None });
                 }
@@ -152,16 +158,34 @@ impl<'a> SinkAssignment<'a> {
     }
 }
 
+/// Streams the output of a restored program to the listeners of the replaced program.
+fn continue_listeners(process: &Process, listeners: &Listeners) {
+    let streams = listeners.streams();
+    if streams != Streams::default() {
+        process.observe(streams, || {});
+    }
+}
+
+/// Returns the listeners of a root program with this sink. Returns `None` for a runner.
+pub(crate) fn listeners_of(sink: &dyn Sink) -> Option<Arc<Listeners>> {
+    let any = sink.as_any()?;
+    if let Some(program) = any.downcast_ref::<ProgramSink>() {
+        return Some(program.listeners.clone());
+    }
+    any.downcast_ref::<OrphanSink>().map(|orphan| orphan.listeners().clone())
+}
+
 fn role_of(sink: &dyn Sink) -> Option<Role> {
     let any = sink.as_any()?;
     if let Some(program) = any.downcast_ref::<ProgramSink>() {
-        return Some(Role::Request(program.request));
+        return Some(Role::Request(program.request, program.listeners.clone()));
     }
     if let Some(runner) = any.downcast_ref::<RunnerSink>() {
         return Some(Role::Runner(runner.runner(), runner.created_by()));
     }
     let orphan = any.downcast_ref::<OrphanSink>()?;
-    Some(orphan.request().map_or_else(|| Role::Orphan(orphan.clone()), Role::Request))
+    let request = |id| Role::Request(id, orphan.listeners().clone());
+    Some(orphan.request().map_or_else(|| Role::Orphan(orphan.clone()), request))
 }
 
 /// The requests behind the sink of a program that is being paused.
@@ -177,7 +201,7 @@ pub(crate) enum RequestsOfSink {
 /// Returns the requests behind a sink.
 pub(crate) fn requests_of(sink: &dyn Sink) -> RequestsOfSink {
     match role_of(sink) {
-        Some(Role::Request(id)) => RequestsOfSink::Request(id),
+        Some(Role::Request(id, _)) => RequestsOfSink::Request(id),
         Some(Role::Runner(runner, created_by)) => RequestsOfSink::Runner(runner, created_by),
         _ => RequestsOfSink::None,
     }

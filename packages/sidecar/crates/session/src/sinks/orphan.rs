@@ -6,6 +6,7 @@ use std::sync::Arc;
 use coldframe_core::{Outcome, Sink, Streams, Timings};
 use coldframe_ids::{EvaluationId, RequestId};
 
+use super::listeners::{Listeners, is_streamed};
 use super::replies::Replies;
 use super::sync::Mutex;
 use crate::table::ErrorContext;
@@ -15,6 +16,7 @@ use crate::table::ErrorContext;
 pub(crate) struct OrphanSink {
     context: ErrorContext,
     replies: Replies,
+    listeners: Arc<Listeners>,
     attachment: Arc<Mutex<Attachment>>,
 }
 
@@ -22,7 +24,7 @@ enum Attachment {
     None,
     /// A request whose output the core does not stream, or did not stream until now.
     Attaching(Attaching),
-    Request(RequestId),
+    Request(RequestId, Streams),
     /// A program that ended before a request attached, with its outcome.
     Ended(Box<Outcome>),
 }
@@ -39,8 +41,8 @@ struct Attaching {
 
 impl OrphanSink {
     /// Makes a sink without a request.
-    pub fn new(context: ErrorContext, replies: Replies) -> Self {
-        Self { context, replies, attachment: Arc::new(Mutex::new(Attachment::None)) }
+    pub fn new(context: ErrorContext, replies: Replies, listeners: Arc<Listeners>) -> Self {
+        Self { context, replies, listeners, attachment: Arc::new(Mutex::new(Attachment::None)) }
     }
 
     /// Attaches a request, unless another request is attached. `stream` makes the core stream the
@@ -52,7 +54,7 @@ impl OrphanSink {
         match std::mem::replace(&mut *attachment, Attachment::Attaching(attaching)) {
             Attachment::None => {}
             Attachment::Ended(outcome) => {
-                *attachment = Attachment::Request(request);
+                *attachment = Attachment::Request(request, streams);
                 drop(attachment);
                 return self.end(attaching, *outcome);
             }
@@ -63,14 +65,19 @@ impl OrphanSink {
         }
         drop(attachment);
         if stream() {
-            *self.attachment.lock() = Attachment::Request(request);
+            *self.attachment.lock() = Attachment::Request(request, streams);
         }
+    }
+
+    /// Returns the listeners of the program.
+    pub fn listeners(&self) -> &Arc<Listeners> {
+        &self.listeners
     }
 
     /// Returns the attached request.
     pub fn request(&self) -> Option<RequestId> {
         match *self.attachment.lock() {
-            Attachment::Attaching(Attaching { request, .. }) | Attachment::Request(request) => Some(request),
+            Attachment::Attaching(Attaching { request, .. }) | Attachment::Request(request, _) => Some(request),
             Attachment::None | Attachment::Ended(_) => None,
         }
     }
@@ -96,11 +103,15 @@ impl Sink for OrphanSink {
                 sent[usize::from(fd == 2)] += data.len();
                 *request
             }
-            Attachment::Request(request) => *request,
-            Attachment::None | Attachment::Ended(_) => return,
+            Attachment::Request(request, streams) if is_streamed(*streams, fd) => *request,
+            Attachment::Request(..) | Attachment::None | Attachment::Ended(_) => {
+                drop(attachment);
+                return self.listeners.output(fd, &data);
+            }
         };
         drop(attachment);
         self.replies.output(request, fd, &data);
+        self.listeners.output(fd, &data);
     }
 
     fn evaluated(&self, _evaluation: EvaluationId, _outcome: Outcome) {}
@@ -108,13 +119,14 @@ impl Sink for OrphanSink {
     fn ready(&self, _timings: Timings) {}
 
     fn exited(&self, outcome: Outcome) {
+        self.listeners.ended(&outcome);
         let mut attachment = self.attachment.lock();
         match *attachment {
             Attachment::Attaching(attaching) => {
                 drop(attachment);
                 self.end(attaching, outcome);
             }
-            Attachment::Request(request) => {
+            Attachment::Request(request, _) => {
                 drop(attachment);
                 self.replies.outcome(request, outcome, self.context);
             }

@@ -253,6 +253,9 @@ pub fn program(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
         limits: None,
         stream,
         live: None,
+        user: None,
+        terminal: None,
+        keep_orphans: None,
     }
 }
 

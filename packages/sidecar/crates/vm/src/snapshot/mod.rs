@@ -95,7 +95,7 @@ impl Vm {
         if state.has_exited() {
             return Err(Error::NotQuiet);
         }
-        let (monotonic_ns, wall_ns) = (self.store.data().clock.now(), sys::wall_ns());
+        let (monotonic_ns, wall_ns) = (self.store.data().clock().now(), sys::wall_ns());
         let save = self.slot.snapshot()?;
         Ok((Arc::new(VmSnapshot { memory: save.image.clone(), monotonic_ns, wall_ns }), save))
     }
@@ -110,7 +110,8 @@ impl Vm {
         restore: Restore,
     ) -> Result<(Self, StartCost), Error> {
         snapshot.check(factory, &*owner)?;
-        let (mut vm, cost) = Self::make(factory, &snapshot.memory, owner, charge, Clock::showing(snapshot.monotonic_ns)).await?;
+        let clock = Clock::showing(snapshot.monotonic_ns).ahead_by(owner.frozen_ns());
+        let (mut vm, cost) = Self::make(factory, &snapshot.memory, owner, charge, clock).await?;
         let block = Restore { elapsed_ms: snapshot.elapsed_ms(), ..restore }.encode();
         vm.deliver(Event::Restore { block: &block });
         vm.is_copy = true;

@@ -160,7 +160,7 @@ say(
   tried(() => fs.openSync('/dev/tty')), tried(() => fs.writeFileSync('/dev/full', 'x')),
   tried(() => fs.readFileSync('/dev/null').length), tried(() => fs.writeFileSync('/dev/new', ''))
 );`,
-      expected: 'fd,full,null,random,shm,stderr,stdin,stdout,tty,urandom,zero\ntrue\nENXIO ENOSPC 0 EACCES',
+      expected: 'fd,full,null,ptmx,pts,random,shm,stderr,stdin,stdout,tty,urandom,zero\ntrue\nENXIO ENOSPC 0 EACCES',
     },
     {
       name: 'endless devices are not read to their end',

@@ -94,6 +94,7 @@ impl Held {
         let roots = self.home.programs().into_iter().filter(|program| program.is_root());
         let sinks = roots.filter_map(|program| Some((program.lineage, program.take_sink(None)?))).collect();
         let carryover = Carryover::of(&self.home, &self.generation.kernel);
+        self.home.report_open_outputs();
         self.home.end(&Error::RuntimePaused);
         (sinks, carryover)
     }

@@ -208,6 +208,7 @@ fn build_one(
         process,
         budget: home.budget.clone(),
         health: home.health.clone(),
+        freeze: home.freeze.clone(),
         sink: Arc::new(ChildSink),
     })?;
     let usage = &program.process.kernel.usage;

@@ -95,7 +95,8 @@ impl Runtime {
                 return Err(error);
             }
             let live = built.iter().map(|built| (built.program.pid, built.program.clone())).collect();
-            let old = std::mem::replace(&mut programs.live, live);
+            let mut old: Vec<_> = std::mem::replace(&mut programs.live, live).into_values().collect();
+            old.extend(programs.with_open_output.values().cloned());
             (old, inner.replace_generation(after))
         };
         // The following calls wait for guests of the old kernel, so they run without the lock of
@@ -111,7 +112,7 @@ impl Runtime {
             kernel.sockets.detach(&Error::RuntimeDisposed);
         }
         *inner.latest.lock() = LatestSnapshot::of(snapshot);
-        let by_lineage: HashMap<Lineage, &Arc<Program>> = old.values().map(|program| (program.lineage, program)).collect();
+        let by_lineage: HashMap<Lineage, &Arc<Program>> = old.iter().map(|program| (program.lineage, program)).collect();
         for (program, saved) in built.iter().map(|built| &built.program).zip(&snapshot.programs) {
             if !saved.is_root() {
                 continue;
@@ -131,7 +132,7 @@ impl Runtime {
         begin(inner, snapshot, built, false);
         before.quiesce.close(&Error::RolledBack);
         inner.registry.scheduler().freed(before.kernel.held_bytes());
-        old.values().for_each(|program| program.end(Error::RolledBack));
+        old.iter().for_each(|program| program.end(Error::RolledBack));
         Ok(programs)
     }
 }

@@ -9,6 +9,7 @@ use crate::program::{ProgramSnapshot, QuiesceRequest, Quiesced};
 use crate::runtime::{Inner, Runtime};
 use crate::snapshot::{Snapshot, SnapshotInfo, SnapshotUse, fresh_id, is_id};
 use coldframe_error::Error;
+use coldframe_kernel::snapshot::KernelSnapshot;
 use coldframe_kernel::{Kernel, Process};
 use coldframe_sys as sys;
 use std::sync::Arc;
@@ -28,12 +29,15 @@ pub struct SnapshotOptions {
     /// Whether the programs stay at rest after the snapshot was taken, until the [`Held`] is
     /// dropped or used.
     pub hold: bool,
+    /// Whether the snapshot contains the programs. A snapshot without programs has only the files,
+    /// and waits for no program.
+    pub memory: bool,
 }
 
 impl Default for SnapshotOptions {
     fn default() -> Self {
         let (name, labels, tenant) = (None, Vec::new(), String::new());
-        Self { name, labels, tenant, timeout: Duration::from_secs(5), hold: false }
+        Self { name, labels, tenant, timeout: Duration::from_secs(5), hold: false, memory: true }
     }
 }
 
@@ -64,6 +68,10 @@ impl Runtime {
         }
         let home = self.inner.clone();
         let generation = home.generation();
+        if !options.memory {
+            let taken = home.complete_snapshot(generation.kernel.files_snapshot(), Vec::new(), 0, options);
+            return done(taken.map(|snapshot| (snapshot, None)));
+        }
         let (timeout, hold) = (options.timeout, options.hold);
         let take = {
             let (home, generation) = (home.clone(), generation.clone());
@@ -91,16 +99,30 @@ impl Inner {
             return Err(Error::RuntimeDisposed);
         }
         let rested = quiesced.programs?;
-        let id = fresh_id()?;
-        let mut latest = self.latest.lock();
-        let mut size = runtime_bytes(&self.env, &self.cwd, &options);
+        let mut size = 0;
         for (_, vm) in &rested {
             size += vm.snapshot.own_bytes(&*self.registry.installation().factory_of(vm.is_shell)?);
         }
         let processes: Vec<&Process> = rested.iter().map(|(program, _)| &program.process).collect();
         let saved = kernel.snapshot(&processes);
-        size += saved.own_bytes();
         let programs: Vec<ProgramSnapshot> = rested.into_iter().map(|(program, vm)| program.snapshot(vm, options.hold)).collect();
+        self.complete_snapshot(saved, programs, size, options)
+    }
+
+    /// Completes a snapshot. `size` is the number of bytes of the programs' memories.
+    fn complete_snapshot(
+        &self,
+        saved: KernelSnapshot,
+        programs: Vec<ProgramSnapshot>,
+        mut size: u64,
+        options: SnapshotOptions,
+    ) -> Result<Arc<Snapshot>, Error> {
+        if self.programs.lock().disposed {
+            return Err(Error::RuntimeDisposed);
+        }
+        let id = fresh_id()?;
+        let mut latest = self.latest.lock();
+        size += runtime_bytes(&self.env, &self.cwd, &options) + saved.own_bytes();
         size += programs.iter().map(ProgramSnapshot::own_bytes).sum::<u64>();
         let info = SnapshotInfo {
             parent: latest.id.clone(),

@@ -91,6 +91,7 @@ fn program(core: &Core, limits: Limits) -> (Arc<Program>, Receiver<SinkEvent>) {
         quiesce: Quiesce::new(core.scheduler().clone()),
         process,
         budget: Arc::new(RuntimeBudget::new(&limits, BudgetUse::default())),
+        freeze: Arc::default(),
         health: Arc::default(),
     });
     (program, events)
@@ -189,7 +190,7 @@ impl Guest {
     /// without the last line break.
     pub(super) fn eval(&mut self, code: &str) -> String {
         self.evaluations += 1;
-        self.vm.deliver(Event::Eval { id: self.evaluations, source: code, returns: false, place: &[] });
+        self.vm.deliver(Event::Eval { id: self.evaluations, source: code, flags: 0, place: &[] });
         let began = Instant::now();
         loop {
             let state = self.turn();

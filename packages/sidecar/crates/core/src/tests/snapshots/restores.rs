@@ -59,7 +59,7 @@ fn a_hundred_restored_programs_continue_and_share_no_random_number() {
     let mut guest = Guest::start(&core);
     guest.eval(PRIME);
     // The timers stay pending: an evaluation ends when the work that it started has ended.
-    guest.vm.deliver(Event::Eval { id: 900, source: RICH, returns: false, place: &[] });
+    guest.vm.deliver(Event::Eval { id: 900, source: RICH, flags: 0, place: &[] });
     guest.turn();
     let snapshot = guest.snapshot();
     assert!(snapshot.frozen > 60 << 20, "most of the buffers are not copied: {} and {}", snapshot.frozen, snapshot.copied);
@@ -98,7 +98,7 @@ fn timers_keep_their_remaining_time_and_the_wall_clock_steps() {
             }, 300);
             globalThis.origin = performance.timeOrigin;
         ",
-        returns: false,
+        flags: 0,
         place: &[],
     });
     guest.turn();
@@ -172,7 +172,7 @@ fn a_throwing_restore_listener_is_an_uncaught_exception_and_runs_after_reseeding
 fn a_vm_is_saved_only_between_turns_and_restored_only_within_its_memory_limit() {
     let core = core();
     let mut guest = Guest::start(&core);
-    guest.vm.deliver(Event::Eval { id: 1, source: "1", returns: false, place: &[] });
+    guest.vm.deliver(Event::Eval { id: 1, source: "1", flags: 0, place: &[] });
     assert_eq!(guest.vm.snapshot().map(|_| ()), Err(Error::NotQuiet), "an event is pending");
     guest.turn();
     let saved = guest.snapshot().saved;
@@ -184,7 +184,7 @@ fn a_vm_is_saved_only_between_turns_and_restored_only_within_its_memory_limit() 
     assert_eq!(fresh.vm.snapshot().map(|_| ()), Err(Error::NotQuiet), "the restore event is pending");
     // An interrupted turn leaves the guest in the middle of its work.
     let mut cut = Guest::start(&core);
-    cut.vm.deliver(Event::Eval { id: 1, source: "for (;;) {}", returns: false, place: &[] });
+    cut.vm.deliver(Event::Eval { id: 1, source: "for (;;) {}", flags: 0, place: &[] });
     cut.interrupt_turn();
     assert_eq!(cut.vm.snapshot().map(|_| ()), Err(Error::NotQuiet));
     // The guest can still be rolled back.

@@ -14,7 +14,7 @@ pub use exchange::{Exchange, FileSystemRequest};
 
 use super::node::Type;
 use super::stat::Stat;
-use super::tree::GUEST;
+use super::user::GUEST;
 use coldframe_error::Errno;
 use exchange::ask;
 use wire::{Input, Reader};

@@ -9,10 +9,13 @@
 use super::super::node::Type;
 use super::super::open::{self, Opened, PIECE};
 use super::super::stat::{DEVICE, Stat};
+use super::super::user::Owner;
+use super::super::user_attributes::UserAttributes;
 use super::super::view::View;
 use super::super::walk::{Location, join};
 use super::header::{self, Entry};
 use super::{BLOCK, padding};
+use crate::permissions::operations::files;
 use coldframe_error::Errno;
 use std::collections::{HashMap, VecDeque};
 use tar::EntryType;
@@ -126,15 +129,17 @@ impl Export {
     fn pack(&mut self, view: &View<'_>, path: &[u8], mut name: Vec<u8>) -> Result<(), Errno> {
         let stat = view.stat(path, false)?;
         let link = if stat.kind == Type::Link { view.readlink(path)? } else { Vec::new() };
+        let attributes = attributes_of(view, path);
         let entry = |kind, path, link, size| Entry {
             kind,
             path,
             link,
             mode: stat.mode & PERMISSIONS,
-            owner: (stat.uid, stat.gid),
+            owner: Owner { uid: stat.uid, gid: stat.gid },
             mtime: stat.mtime,
             size,
             real_size: None,
+            attributes: attributes.clone(),
         };
         match stat.kind {
             Type::Directory if stat.dev == PROC => {}
@@ -151,7 +156,7 @@ impl Export {
                     header::write(&mut self.out, &entry(EntryType::Link, &name, first, 0));
                     return Ok(());
                 }
-                self.begin_file(view, path, &name, &stat)?;
+                self.begin_file(view, path, &name, &stat, attributes)?;
                 if stat.links > 1 {
                     self.linked.insert(id, name);
                 }
@@ -161,7 +166,14 @@ impl Export {
         Ok(())
     }
 
-    fn begin_file(&mut self, view: &View<'_>, path: &[u8], name: &[u8], stat: &Stat) -> Result<(), Errno> {
+    fn begin_file(
+        &mut self,
+        view: &View<'_>,
+        path: &[u8],
+        name: &[u8],
+        stat: &Stat,
+        attributes: UserAttributes,
+    ) -> Result<(), Errno> {
         let mut tree = view.lock();
         let opened = open::find(&mut tree, view, path, READ_NO_FOLLOW, 0)?;
         let size = opened.size(&tree)?;
@@ -183,16 +195,23 @@ impl Export {
             path: name,
             link: b"",
             mode: stat.mode & PERMISSIONS,
-            owner: (stat.uid, stat.gid),
+            owner: Owner { uid: stat.uid, gid: stat.gid },
             mtime: stat.mtime,
             size: stored,
             real_size: (!list.is_empty()).then_some(size),
+            attributes,
         };
         header::write(&mut self.out, &entry);
         self.out.extend_from_slice(&list);
         self.current = Some(Current { opened, parts, padding: padding(stored) });
         Ok(())
     }
+}
+
+/// Returns the user attributes of a file. A file of a mount has none.
+fn attributes_of(view: &View<'_>, path: &[u8]) -> UserAttributes {
+    let attributes = view.with_attributes(path, false, files::READ, |_, _, attributes| Ok(attributes.clone()));
+    attributes.unwrap_or_default()
 }
 
 /// Extends the parts to whole blocks, except a part at the file's end, because GNU tar reads each

@@ -1,6 +1,8 @@
 //! Writes the headers of an archive in ustar format. If values do not fit into a header, an
 //! extended header in pax format precedes the header. Next: `export.rs`.
 
+use super::super::user::{GUEST, Owner, ROOT_USER};
+use super::super::user_attributes::UserAttributes;
 use super::{BLOCK, padding, pax};
 use tar::{EntryType, Header};
 
@@ -11,13 +13,14 @@ pub(super) struct Entry<'e> {
     /// The target of a link. Empty for other entries.
     pub(super) link: &'e [u8],
     pub(super) mode: u32,
-    pub(super) owner: (u32, u32),
+    pub(super) owner: Owner,
     /// The time of the last change, in nanoseconds since 1970.
     pub(super) mtime: i64,
     /// The number of bytes of data that follow the header.
     pub(super) size: u64,
     /// The length of a sparse file. `None` for other files.
     pub(super) real_size: Option<u64>,
+    pub(super) attributes: UserAttributes,
 }
 
 /// The largest size that fits into a header's octal digits.
@@ -48,15 +51,24 @@ pub(super) fn write(out: &mut Vec<u8>, entry: &Entry<'_>) {
         pax::write(&mut records, "GNU.sparse.minor", b"0");
         pax::write(&mut records, "GNU.sparse.realsize", size.to_string().as_bytes());
     }
+    for (name, value) in entry.attributes.pairs() {
+        // A key ends at the first `=`, so a name with this byte cannot be written.
+        if !name.contains(&b'=') {
+            pax::write(&mut records, [pax::ATTRIBUTE, name].concat(), value);
+        }
+    }
     if !records.is_empty() {
         let mut extended = Header::new_ustar();
         fill(&mut extended.as_old_mut().name, b"PaxHeaders/entry");
-        finish(&mut extended, EntryType::XHeader, 0o644, (0, 0), 0, records.len() as u64);
+        finish(&mut extended, EntryType::XHeader, 0o644, Owner::ROOT, 0, records.len() as u64);
         out.extend_from_slice(extended.as_bytes());
         out.extend_from_slice(&records);
         out.resize(out.len() + padding(records.len() as u64), 0);
     }
     let seconds = u64::try_from(entry.mtime.div_euclid(NANOSECONDS)).unwrap_or(0);
+    // The names are short, so the calls cannot fail.
+    let _ = header.set_username(name_of(entry.owner.uid));
+    let _ = header.set_groupname(name_of(entry.owner.gid));
     finish(&mut header, entry.kind, entry.mode, entry.owner, seconds, entry.size.min(MAX_OCTAL));
     out.extend_from_slice(header.as_bytes());
 }
@@ -66,14 +78,23 @@ pub(super) fn write_end(out: &mut Vec<u8>) {
     out.resize(out.len() + 2 * BLOCK, 0);
 }
 
-fn finish(header: &mut Header, kind: EntryType, mode: u32, owner: (u32, u32), mtime: u64, size: u64) {
+fn finish(header: &mut Header, kind: EntryType, mode: u32, owner: Owner, mtime: u64, size: u64) {
     header.set_entry_type(kind);
     header.set_mode(mode);
-    header.set_uid(owner.0.into());
-    header.set_gid(owner.1.into());
+    header.set_uid(owner.uid.into());
+    header.set_gid(owner.gid.into());
     header.set_mtime(mtime);
     header.set_size(size);
     header.set_cksum();
+}
+
+/// Returns the name of a user or of a group in the base tree, or no name.
+fn name_of(id: u32) -> &'static str {
+    match id {
+        ROOT_USER => "root",
+        GUEST => "user",
+        _ => "",
+    }
 }
 
 /// Copies as much of `text` as fits into `field`. Returns whether the whole text fits.

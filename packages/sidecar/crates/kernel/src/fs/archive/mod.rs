@@ -23,7 +23,7 @@ mod unpack;
 mod tests;
 
 pub(super) use export::Export;
-pub(super) use import::Import;
+pub(super) use import::{Import, Owners};
 pub(super) use reader::Failed;
 
 /// The size of a header in bytes. Data is padded to a multiple of this size.

@@ -13,6 +13,10 @@ pub(super) struct Records {
     pub(super) size: Option<u64>,
     /// The time of the last change, in nanoseconds since 1970.
     pub(super) mtime: Option<i64>,
+    pub(super) uid: Option<u64>,
+    pub(super) gid: Option<u64>,
+    /// The names and values of extended attributes.
+    pub(super) attributes: Vec<(Vec<u8>, Vec<u8>)>,
     pub(super) sparse: SparseRecords,
 }
 
@@ -30,6 +34,8 @@ pub(super) struct SparseRecords {
 }
 
 const NANOSECONDS: u32 = 9;
+/// The beginning of the key of an extended attribute. The attribute's name follows.
+pub(super) const ATTRIBUTE: &[u8] = b"SCHILY.xattr.";
 
 /// Decodes records. Returns `None` if a record is malformed.
 pub(super) fn read(bytes: &[u8]) -> Option<Records> {
@@ -59,6 +65,8 @@ impl Records {
             b"linkpath" => self.link = Some(value.to_vec()).filter(|value| !value.is_empty()),
             b"size" => self.size = Some(number(value)?),
             b"mtime" => self.mtime = Some(time(value)?),
+            b"uid" => self.uid = Some(number(value)?),
+            b"gid" => self.gid = Some(number(value)?),
             b"GNU.sparse.major" => sparse.major = Some(number(value)?),
             b"GNU.sparse.minor" => sparse.minor = Some(number(value)?),
             b"GNU.sparse.name" => sparse.name = Some(value.to_vec()),
@@ -68,7 +76,11 @@ impl Records {
                 sparse.map = Some(numbers?);
             }
             b"GNU.sparse.offset" | b"GNU.sparse.numbytes" => sparse.map.get_or_insert_default().push(number(value)?),
-            _ => {}
+            _ => {
+                if let Some(name) = key.strip_prefix(ATTRIBUTE) {
+                    self.attributes.push((name.to_vec(), value.to_vec()));
+                }
+            }
         }
         Some(())
     }
@@ -95,14 +107,17 @@ fn time(text: &[u8]) -> Option<i64> {
 }
 
 /// Appends a record to `out`: the length of the whole record, the key, the value and a line feed.
-pub(super) fn write(out: &mut Vec<u8>, key: &str, value: &[u8]) {
+pub(super) fn write(out: &mut Vec<u8>, key: impl AsRef<[u8]>, value: &[u8]) {
+    let key = key.as_ref();
     let rest = key.len() + value.len() + 3;
     let mut len = rest + 1;
     // The length includes its own digits, so a longer length may need one more digit.
     while len != rest + len.to_string().len() {
         len = rest + len.to_string().len();
     }
-    out.extend_from_slice(format!("{len} {key}=").as_bytes());
+    out.extend_from_slice(format!("{len} ").as_bytes());
+    out.extend_from_slice(key);
+    out.push(b'=');
     out.extend_from_slice(value);
     out.push(b'\n');
 }

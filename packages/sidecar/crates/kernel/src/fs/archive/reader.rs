@@ -9,6 +9,7 @@
 //! ```
 //! Next: `unpack.rs`, which puts an entry into the tree.
 
+use super::super::user::Owner;
 use super::pax::{self, Records};
 use super::sparse::{Map, Parts};
 use super::{BLOCK, Refusal, padding};
@@ -33,10 +34,14 @@ pub(super) struct Entry {
     pub(super) path: Vec<u8>,
     pub(super) link: Vec<u8>,
     pub(super) mode: u32,
+    /// The owner. `None` if no file can have the owner.
+    pub(super) owner: Option<Owner>,
     /// The time of the last change, in nanoseconds since 1970.
     pub(super) mtime: i64,
     /// The size of a file in bytes.
     pub(super) size: u64,
+    /// The names and values of extended attributes.
+    pub(super) attributes: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// Receives the entries of an archive and the data of each entry.
@@ -229,9 +234,11 @@ impl Reader {
         let entry = Box::new(Entry {
             kind: if is_directory { EntryKind::Directory } else { kind },
             mode: header.mode().map_err(|_| wrong(&path, "its mode is no number"))?,
+            owner: owner(records.uid.or(header.uid().ok()), records.gid.or(header.gid().ok())),
             mtime: mtime.ok_or_else(|| wrong(&path, "its time is no number"))?,
             link: records.link.or(long_link).unwrap_or_else(|| header.link_name_bytes().unwrap_or_default().into_owned()),
             size: records.sparse.size.unwrap_or(stored),
+            attributes: records.attributes,
             path,
         });
         if header.entry_type() == EntryType::GNUSparse {
@@ -319,6 +326,11 @@ impl Reader {
 }
 
 const WRONG_PARTS: &str = "its list of parts is wrong";
+
+fn owner(uid: Option<u64>, gid: Option<u64>) -> Option<Owner> {
+    let id = |number: Option<u64>| u32::try_from(number?).ok().filter(|id| *id != u32::MAX);
+    Some(Owner { uid: id(uid)?, gid: id(gid)? })
+}
 
 fn wrong(entry: &[u8], reason: impl Into<String>) -> Failed {
     Failed::Archive(Refusal::new(entry, reason))

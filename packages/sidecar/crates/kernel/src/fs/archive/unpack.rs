@@ -4,13 +4,14 @@
 //! never followed: all names between the directory and the entry must be directories. An archive
 //! therefore cannot create a link and then write through the link. An entry replaces a file of the
 //! same name, as in tar. An existing directory stays, and only a directory's entry may have the
-//! directory's name. Modes and times of directories are set at the end. Otherwise a mode could
-//! forbid new entries, and new entries would change the times. Next: `reader.rs`, which calls this
-//! module; `import.rs`.
+//! directory's name. Modes, times and owners of directories are set at the end. Otherwise a mode
+//! could forbid new entries, and new entries would change the times. Next: `reader.rs`, which calls
+//! this module; `import.rs`.
 
 use super::super::node::{MAX_NAME, Type};
 use super::super::open::{self, Opened};
 use super::super::tree::now;
+use super::super::user::Owner;
 use super::super::view::View;
 use super::Refusal;
 use super::reader::{Entry, EntryKind, Failed, Sink};
@@ -27,15 +28,20 @@ const NEW_DIRECTORY: u32 = 0o755;
 pub(super) struct Progress {
     /// The file whose data is being received.
     current: Option<(Vec<u8>, Opened)>,
-    /// The modes and times of directories, which are set at the end.
-    directories: BTreeMap<Vec<u8>, (u32, i64)>,
+    /// The modes, times and kept owners of directories, which are set at the end.
+    directories: BTreeMap<Vec<u8>, DirectoryFacts>,
 }
+
+/// The mode, the time and the kept owner of a directory.
+type DirectoryFacts = (u32, i64, Option<Owner>);
 
 /// Adds the entries of one import to the tree.
 pub(super) struct Unpacker<'u> {
     pub(super) view: &'u View<'u>,
     /// The directory's path without a slash at the end. Empty for the root.
     pub(super) base: &'u [u8],
+    /// Whether each file has the owner in the archive.
+    pub(super) keeps_owners: bool,
     pub(super) progress: &'u mut Progress,
 }
 
@@ -103,14 +109,47 @@ impl Unpacker<'_> {
             Err(Errno::ENOENT) => self.view.mkdir(&path, NEW_DIRECTORY).map_err(failed("mkdir", &path))?,
             Err(errno) => return Err(failed("stat", &path)(errno)),
         }
-        self.progress.directories.insert(path, (entry.mode & PERMISSIONS, entry.mtime));
+        let owner = self.kept_owner(entry)?;
+        self.set_attributes(&path, entry)?;
+        self.progress.directories.insert(path, (entry.mode & PERMISSIONS, entry.mtime, owner));
         Ok(())
     }
 
-    /// Sets the modes and times of directories, at the end of the archive.
+    /// Returns the owner that the entry keeps, if the import keeps owners.
+    fn kept_owner(&self, entry: &Entry) -> Result<Option<Owner>, Failed> {
+        match entry.owner {
+            _ if !self.keeps_owners => Ok(None),
+            None => refuse(entry, "its owner is no number of a user and a group"),
+            owner => Ok(owner),
+        }
+    }
+
+    /// Sets the kept owner of a file. A mount has fixed owners.
+    fn chown(&self, path: &[u8], owner: Option<Owner>) -> Result<(), Failed> {
+        let Some(Owner { uid, gid }) = owner else { return Ok(()) };
+        match self.view.chown(path, Some(uid), Some(gid), false) {
+            Ok(()) | Err(Errno::EPERM | Errno::EROFS | Errno::ENOENT) => Ok(()),
+            Err(errno) => Err(failed("chown", path)(errno)),
+        }
+    }
+
+    /// Sets the attributes `user.*` of an entry. Attributes of Linux's other namespaces are
+    /// ignored, and a mount has no attributes.
+    fn set_attributes(&self, path: &[u8], entry: &Entry) -> Result<(), Failed> {
+        for (name, value) in &entry.attributes {
+            match self.view.set_attribute(path, name, value, 0, false) {
+                Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOENT) => {}
+                Err(errno) => return Err(failed("setxattr", path)(errno)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the modes, times and kept owners of directories, at the end of the archive.
     pub(super) fn finish(&mut self) -> Result<(), Failed> {
         // Reverse order sets deeper directories first.
-        for (path, (mode, mtime)) in std::mem::take(&mut self.progress.directories).into_iter().rev() {
+        for (path, (mode, mtime, owner)) in std::mem::take(&mut self.progress.directories).into_iter().rev() {
+            self.chown(&path, owner)?;
             let set = self.view.chmod(&path, mode, false).and_then(|()| self.view.utimes(&path, now(), mtime, false));
             match set {
                 // A program may have removed the directory after the directory was unpacked.
@@ -140,7 +179,8 @@ impl Sink for Unpacker<'_> {
             }
             // The entry names the import's directory, which exists.
             let path = if self.base.is_empty() { b"/" } else { self.base };
-            self.progress.directories.insert(path.to_vec(), (entry.mode & PERMISSIONS, entry.mtime));
+            let owner = self.kept_owner(entry)?;
+            self.progress.directories.insert(path.to_vec(), (entry.mode & PERMISSIONS, entry.mtime, owner));
             return Ok(());
         }
         let path = self.place(entry, &names, true)?;
@@ -154,14 +194,21 @@ impl Sink for Unpacker<'_> {
         if original.as_ref() == Some(&path) {
             return refuse(entry, "it is a hard link to itself");
         }
+        let owner = self.kept_owner(entry)?;
         self.make_room(entry, &path)?;
         match (entry.kind, original) {
-            (EntryKind::Symlink, _) => self.view.symlink(&entry.link, &path).map_err(failed("symlink", &path)),
+            (EntryKind::Symlink, _) => {
+                self.view.symlink(&entry.link, &path).map_err(failed("symlink", &path))?;
+                self.chown(&path, owner)
+            }
             (_, Some(original)) => self.view.link(&original, &path).map_err(failed("link", &original)),
             _ => {
                 let mut tree = self.view.lock();
                 let opened = open::find(&mut tree, self.view, &path, CREATE_NEW, entry.mode & PERMISSIONS);
                 let opened = opened.map_err(failed("open", &path))?;
+                if let (Opened::Memory(ino), Some(Owner { uid, gid })) = (&opened, owner) {
+                    tree.chown(&self.view.user, *ino, Some(uid), Some(gid)).map_err(failed("chown", &path))?;
+                }
                 opened.hold(&mut tree);
                 drop(tree);
                 self.progress.current = Some((path, opened));
@@ -197,6 +244,7 @@ impl Sink for Unpacker<'_> {
         opened.release(&mut tree);
         drop(tree);
         sized.map_err(failed("ftruncate", &path))?;
+        self.set_attributes(&path, entry)?;
         match self.view.utimes(&path, now(), entry.mtime, false) {
             Ok(()) | Err(Errno::ENOENT) => Ok(()),
             Err(errno) => Err(failed("utime", &path)(errno)),

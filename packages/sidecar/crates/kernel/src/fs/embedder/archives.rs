@@ -1,7 +1,7 @@
 //! The embedder's archives. The embedder reads an export and writes an import, piece by piece.
 //! Next: `../archive/`.
 
-use super::super::archive::{Archive, Export, Failed, Import};
+use super::super::archive::{Archive, Export, Failed, Import, Owners};
 use super::super::guard::RequestedOperations;
 use super::super::walk::{FinalLink, PathEnd};
 use super::EmbedderFiles;
@@ -17,11 +17,13 @@ impl EmbedderFiles<'_> {
     }
 
     /// Starts an archive that the embedder writes. The entries are unpacked into the directory
-    /// `path`. A missing directory is created.
-    pub fn import(&self, path: &str) -> Result<Archive, Error> {
+    /// `path`. A missing directory is created. With `keeps_owners`, each file has the owner in the
+    /// archive.
+    pub fn import(&self, path: &str, keeps_owners: bool) -> Result<Archive, Error> {
+        let owners = Owners { all: self.view.user.owner(), kept: keeps_owners };
         let base = self.explained("mkdir", path, |path| {
             let mut tree = self.view.lock();
-            tree.make_directories(path)?;
+            tree.make_directories(&self.view.user, path)?;
             let is_directory = match self.view.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::STAT))? {
                 PathEnd::Memory(end) => tree.directory(end.existing()?).is_ok(),
                 PathEnd::Mount(end) => end.stat.is_some_and(|stat| stat.kind == super::Type::Directory),
@@ -29,7 +31,7 @@ impl EmbedderFiles<'_> {
             drop(tree);
             if is_directory { self.view.real_path(path) } else { Err(Errno::ENOTDIR) }
         })?;
-        Ok(Archive::Import(Box::new(Import::new(&base))))
+        Ok(Archive::Import(Box::new(Import::new(&base, owners))))
     }
 
     /// Reads at most `most` of the next bytes of an archive. Returns an empty vector at the

@@ -28,13 +28,16 @@ impl EmbedderFiles<'_> {
         let (opened, size) = self.explained("open", path, |path| {
             let mut tree = self.view.lock();
             if options.write {
-                make_holder(&mut tree, path)?;
+                make_holder(&mut tree, &self.view.user, path)?;
             }
             let opened = open::find(&mut tree, &self.view, path, flags, mode)?;
             match &opened {
                 Opened::Directory(_) => return Err(Errno::EISDIR),
                 Opened::Device(..) | Opened::Descriptor(_) => return Err(Errno::EINVAL),
                 Opened::Memory(_) | Opened::Host(_) => {}
+            }
+            if options.write {
+                self.give(&mut tree, &opened)?;
             }
             let size = opened.size(&tree)?;
             opened.hold(&mut tree);

@@ -1,7 +1,8 @@
 //! The embedder's operations on a runtime's files.
 //!
 //! The embedder owns the runtime, so permission bits and the policy do not apply to the embedder's
-//! operations. Files that the embedder creates belong to the guest. A read-only mount stays
+//! operations. Files that the embedder creates belong to `user` unless the embedder chooses another
+//! owner. A read-only mount stays
 //! read-only. Paths are absolute, and no link of a program leads an operation into another mount
 //! (`guest_links.rs`). Next: `handles.rs` for open files, and `view.rs`.
 
@@ -20,7 +21,8 @@ use super::node::{MAX_NAME, Type};
 use super::open::{self, Opened};
 use super::overlay::Raise;
 use super::stat::Stat;
-use super::tree::{FileSystem, User};
+use super::tree::FileSystem;
+use super::user::{Owner, User};
 use super::view::View;
 use super::walk::{FinalLink, Location, PathEnd};
 use crate::arguments::MAX_PATH;
@@ -40,9 +42,14 @@ const DIRECTORY: u32 = 0o200_000;
 const PERMISSIONS: u32 = 0o1777;
 const NEW_FILE: u32 = 0o644;
 
+/// The most bytes that a read returns of a file with the size 0.
+const MAX_GENERATED: usize = 64 << 10;
+
 /// The embedder's access to a runtime's files.
 pub struct EmbedderFiles<'k> {
     pub(super) view: View<'k>,
+    /// Whether written files that exist are given to the owner of new files.
+    gives: bool,
 }
 
 impl From<Type> for FileType {
@@ -59,7 +66,21 @@ impl From<Type> for FileType {
 impl<'k> EmbedderFiles<'k> {
     /// Makes the embedder's access to `files`. Permission rules do not apply to the embedder.
     pub(crate) fn new(files: &'k FilesLock) -> Self {
-        Self { view: View { files, user: User::Host, cwd: None, umask: 0, permissions: None } }
+        Self { view: View { files, user: User::EMBEDDER, cwd: None, umask: 0, permissions: None }, gives: false }
+    }
+
+    /// Returns the access with which new files and written files belong to `owner`.
+    #[must_use]
+    pub fn owned_by(mut self, owner: Owner) -> Self {
+        (self.view.user, self.gives) = (User::Embedder(owner), true);
+        self
+    }
+
+    /// Sets the chosen owner of an opened file in memory. A mount has fixed owners.
+    fn give(&self, tree: &mut FileSystem, opened: &Opened) -> Result<(), Errno> {
+        let (Opened::Memory(ino), true) = (opened, self.gives) else { return Ok(()) };
+        let Owner { uid, gid } = self.view.user.owner();
+        tree.chown(&self.view.user, *ino, Some(uid), Some(gid))
     }
 
     /// Adds the mounts, the files and the working directory of the options to a new runtime.
@@ -81,7 +102,7 @@ impl<'k> EmbedderFiles<'k> {
         }
         // An error is ignored. Programs then have no working directory, as after a removal of the
         // directory.
-        let _ = self.view.lock().make_directories(cwd.as_bytes());
+        let _ = self.view.lock().make_directories(&self.view.user, cwd.as_bytes());
         Ok(())
     }
 
@@ -95,9 +116,10 @@ impl<'k> EmbedderFiles<'k> {
     pub fn write_with_mode(&self, path: &str, bytes: &[u8], append: bool, mode: u32) -> Result<(), Error> {
         let run = |path: &[u8]| {
             let mut tree = self.view.lock();
-            make_holder(&mut tree, path)?;
+            make_holder(&mut tree, &self.view.user, path)?;
             let flags = if append { WRITE } else { WRITE | TRUNCATE };
             let file = open::find(&mut tree, &self.view, path, flags, mode & PERMISSIONS)?;
+            self.give(&mut tree, &file)?;
             let mut at = if append { file.size(&tree)? } else { 0 };
             let mut rest = bytes;
             while !rest.is_empty() {
@@ -119,7 +141,9 @@ impl<'k> EmbedderFiles<'k> {
                 return Err(Errno::EISDIR);
             }
             let size = file.size(&tree)?;
-            let wanted = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX).min(most);
+            let left = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX);
+            // Files of `/proc` have the size 0, as on Linux.
+            let wanted = if size == 0 { MAX_GENERATED } else { left }.min(most);
             let mut bytes = vec![0; wanted];
             let mut done = 0;
             while done < wanted {
@@ -129,7 +153,8 @@ impl<'k> EmbedderFiles<'k> {
                 }
             }
             bytes.truncate(done);
-            Ok((bytes, size))
+            let end = if done == 0 { 0 } else { offset.saturating_add(done as u64) };
+            Ok((bytes, size.max(end)))
         })
     }
 
@@ -186,7 +211,7 @@ impl<'k> EmbedderFiles<'k> {
     /// Creates a directory. With `recursive`, missing parents are created too.
     pub fn mkdir(&self, path: &str, recursive: bool) -> Result<(), Error> {
         self.explained("mkdir", path, |path| {
-            if recursive { self.view.lock().make_directories(path) } else { self.view.mkdir(path, 0o755) }
+            if recursive { self.view.lock().make_directories(&self.view.user, path) } else { self.view.mkdir(path, 0o755) }
         })
     }
 
@@ -205,7 +230,7 @@ impl<'k> EmbedderFiles<'k> {
     fn remove_all(&self, path: &[u8]) -> Result<(), Errno> {
         let mut tree = self.view.lock();
         match self.view.walk_to(&mut tree, path, FinalLink::Name, RequestedOperations::only(0), Raise::Itself)? {
-            PathEnd::Memory(end) => tree.remove_all(self.view.user, &end),
+            PathEnd::Memory(end) => tree.remove_all(&self.view.user, &end),
             PathEnd::Mount(end) => tree.mount(end.mount)?.remove_all(&end),
         }
     }
@@ -248,9 +273,9 @@ impl<'k> EmbedderFiles<'k> {
 }
 
 /// Creates the missing directories above a file.
-fn make_holder(tree: &mut FileSystem, path: &[u8]) -> Result<(), Errno> {
+fn make_holder(tree: &mut FileSystem, user: &User, path: &[u8]) -> Result<(), Errno> {
     match path.iter().rposition(|byte| *byte == b'/').filter(|end| *end > 0) {
-        Some(end) => tree.make_directories(&path[..end]),
+        Some(end) => tree.make_directories(user, &path[..end]),
         None => Ok(()),
     }
 }

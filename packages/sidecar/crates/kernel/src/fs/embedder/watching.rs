@@ -5,6 +5,7 @@ use super::super::feed::{ChangeFeed, Waiter};
 use super::super::node::Type;
 use super::super::watch::{self, Subscriber};
 use super::EmbedderFiles;
+use crate::fs::reports::Changes;
 use coldframe_error::Error;
 use std::sync::Arc;
 
@@ -19,14 +20,22 @@ impl EmbedderWatch {
 }
 
 impl EmbedderFiles<'_> {
-    /// Starts a watch. Returns the watch, and whether the watched file is a directory.
-    pub fn watch(&self, path: &str, recursive: bool) -> Result<(EmbedderWatch, bool), Error> {
+    /// Starts a watch, with typed events if `typed` is set. Returns the watch, and whether the
+    /// watched file is a directory.
+    pub fn watch(&self, path: &str, recursive: bool, typed: bool) -> Result<(EmbedderWatch, bool), Error> {
         self.explained("watch", path, |path| {
             let is_directory = self.view.stat(path, true)?.kind == Type::Directory;
-            let feed = Arc::new(ChangeFeed::default());
+            let feed = Arc::new(ChangeFeed::new(typed));
             watch::begin(&self.view, path, recursive && is_directory, &Subscriber::Embedder(feed.clone()), None)?;
             Ok((EmbedderWatch(feed), is_directory))
         })
+    }
+
+    /// Returns the changes until now that no request has received.
+    pub fn drain(&self, watch: &EmbedderWatch) -> Changes {
+        let tree = self.view.lock();
+        tree.host_watchers.pump();
+        watch.0.drain()
     }
 
     /// Ends a watch. A waiting request receives `None`.

@@ -6,7 +6,7 @@
 //! stay inside the mount (`traps.rs`), and set-id bits are never set. Next: `mod.rs`.
 
 use super::super::app_file_system::App;
-use super::super::tree::GUEST;
+use super::super::user::GUEST;
 use super::super::walk::{MountEnd, Name};
 use super::walk::{parts, path};
 use super::{HostFile, Mount};

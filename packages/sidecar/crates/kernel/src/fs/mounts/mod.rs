@@ -25,7 +25,8 @@ use super::app_file_system::App;
 use super::content::Content;
 use super::node::{Body, Directory, Ino, MAX_NAME};
 use super::proc::Proc;
-use super::tree::{FileSystem, GUEST, User, now};
+use super::tree::{FileSystem, now};
+use super::user::{Owner, User};
 use super::walk::{FinalLink, Location, Name, PathEnd};
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
@@ -207,8 +208,8 @@ impl FileSystem {
             return Err(Errno::EINVAL);
         }
         let holder = if holder.is_empty() { b"/" } else { holder };
-        self.make_directories(holder)?;
-        let place = match self.place(User::Host, None, holder)? {
+        self.make_directories(&User::EMBEDDER, holder)?;
+        let place = match self.place(&User::EMBEDDER, None, holder)? {
             Location::Mount(mount, path) if self.is_overlay(mount) => {
                 Location::Memory(self.raise_path(mount, &path, &Content::new())?)
             }
@@ -234,7 +235,7 @@ impl FileSystem {
             self.node_mut(parent)?.meta.links -= 1;
         }
         let below = if let Body::Directory(directory) = &body { directory.below.clone() } else { None };
-        let ino = self.add(body, 0o755, (GUEST, GUEST))?;
+        let ino = self.add(body, 0o755, Owner::GUEST)?;
         self.enter(parent, name, ino)?;
         if let Some(below) = below {
             self.take_root(ino, &below)?;
@@ -244,20 +245,20 @@ impl FileSystem {
     }
 
     /// Creates the directory `path`, which must be absolute, and missing directories above. New
-    /// directories belong to the guest. In a mount that is no overlay, a missing directory fails
-    /// with `ENOENT`.
-    pub(crate) fn make_directories(&mut self, path: &[u8]) -> Result<(), Errno> {
+    /// directories belong to the user's owner. In a mount that is no overlay, a missing directory
+    /// fails with `ENOENT`.
+    pub(crate) fn make_directories(&mut self, user: &User, path: &[u8]) -> Result<(), Errno> {
         let ends = path.iter().enumerate().filter(|(at, byte)| **byte == b'/' && *at > 0).map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([path.len()]).collect();
         for end in ends {
-            match self.walk(User::Host, None, &path[..end], FinalLink::Follow)? {
+            match self.walk(user, None, &path[..end], FinalLink::Follow)? {
                 PathEnd::Mount(found) if found.stat.is_none() && self.is_overlay(found.mount) => {
                     let holder = found.path.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &found.path[..end]);
                     self.raise_path(found.mount, holder, &Content::new())?;
-                    self.make_directories(&path[..end])?;
+                    self.make_directories(user, &path[..end])?;
                 }
                 PathEnd::Memory(found) if found.node.is_none() && matches!(found.name, Name::Plain(_)) => {
-                    self.create(User::Host, &found, Body::Directory(Directory::new()), 0o755)?;
+                    self.create(user, &found, Body::Directory(Directory::new()), 0o755)?;
                 }
                 PathEnd::Memory(found) => {
                     self.directory(found.existing()?)?;

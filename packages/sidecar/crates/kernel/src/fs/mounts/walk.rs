@@ -3,7 +3,8 @@
 
 use super::super::node::Type;
 use super::super::stat::{DEVICE, Stat};
-use super::super::tree::{FileSystem, GUEST, ROOT};
+use super::super::tree::{FileSystem, ROOT};
+use super::super::user::GUEST;
 use super::super::walk::{End, FinalLink, Found, Location, Name, join};
 use super::{Mount, Source};
 use cap_std::fs::{FileTypeExt, Metadata, MetadataExt};

@@ -3,7 +3,7 @@
 //! A runtime with watches of mounted folders has one inotify descriptor and one thread that waits
 //! for events. The first watch starts the thread, and the end of the last watch ends the thread. A
 //! watched file is first opened beneath the mount. The file's handle is then passed to inotify, so
-//! no link leads out of the mount. Changes are classified as in libuv. Recursive watches are not
+//! no link leads out of the mount. Programs receive the kinds of libuv. Recursive watches are not
 //! supported in mounted folders, because on Linux Node's library adds a watch for each directory.
 //! Next: `fs/watch.rs`.
 
@@ -29,6 +29,8 @@ use std::sync::Arc;
 
 /// The bytes of events that are read at a time.
 const BUFFER: usize = 16 << 10;
+/// The number of events after which a read ends: the default length of inotify's queue.
+const MOST_EVENTS: u32 = 16_384;
 /// The number of descriptors of a runtime with watches.
 const DESCRIPTORS: u64 = 2;
 
@@ -44,6 +46,16 @@ struct Shared {
     /// An eventfd, readable when the thread must end.
     stop: OwnedFd,
     watches: Mutex<Vec<Watch>>,
+    /// Held from the reading of events to the end of their reports, so that the reports are in
+    /// order.
+    reading: Mutex<()>,
+}
+
+/// The first half of a move.
+struct Moved {
+    cookie: u32,
+    descriptor: i32,
+    name: Box<[u8]>,
 }
 
 struct Watch {
@@ -144,6 +156,13 @@ impl HostWatchers {
         }
     }
 
+    /// Reports the changes that the host machine has reported until now.
+    pub(in crate::fs) fn pump(&self) {
+        if let Some(shared) = &self.0 {
+            shared.pump();
+        }
+    }
+
     /// Returns the number of watches. Returns `None` if no thread is running.
     pub(in crate::fs) fn count(&self) -> Option<usize> {
         self.0.as_ref().map(|shared| shared.watches.lock().len())
@@ -157,7 +176,7 @@ impl Shared {
         let charge = usage.map(|usage| Charge::of(usage, Resource::HostFiles, DESCRIPTORS).ok_or(Errno::ENOSPC)).transpose()?;
         let inotify = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).map_err(full)?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(full)?;
-        let shared = Arc::new(Self { _charge: charge, inotify, stop, watches: Mutex::default() });
+        let shared = Arc::new(Self { _charge: charge, inotify, stop, watches: Mutex::default(), reading: Mutex::default() });
         let for_thread = shared.clone();
         let thread = std::thread::Builder::new().name("coldframe-watch".to_owned()).stack_size(128 << 10);
         thread.spawn(move || for_thread.run()).map_err(|_| Errno::ENOSPC)?;
@@ -221,7 +240,6 @@ impl Shared {
 
     /// Runs the thread: waits for events and reports the events to the watchers.
     fn run(&self) {
-        let mut buffer = [MaybeUninit::<u8>::uninit(); BUFFER];
         loop {
             let both: [BorrowedFd<'_>; 2] = [self.inotify.as_fd(), self.stop.as_fd()];
             let mut waits = both.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
@@ -230,20 +248,69 @@ impl Shared {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(_) => return,
             }
-            let mut reader = Reader::new(&self.inotify, &mut buffer);
-            while let Ok(event) = reader.next() {
-                if event.events().contains(ReadFlags::IGNORED) {
-                    continue;
+            self.pump();
+        }
+    }
+
+    /// Reads all events that wait, and reports the events to the watchers.
+    fn pump(&self) {
+        let _reading = self.reading.lock();
+        let mut buffer = [MaybeUninit::<u8>::uninit(); BUFFER];
+        let mut reader = Reader::new(&self.inotify, &mut buffer);
+        // A move from a watched directory, until the next event, which may be the other half.
+        let mut moved: Option<Moved> = None;
+        for count in 0.. {
+            // The caller may hold the lock of the files, and events may follow without an end.
+            if count >= MOST_EVENTS && reader.is_buffer_empty() {
+                break;
+            }
+            let Ok(event) = reader.next() else { break };
+            let events = event.events();
+            if events.contains(ReadFlags::IGNORED) {
+                continue;
+            }
+            let name = event.file_name().map(std::ffi::CStr::to_bytes);
+            let from = moved.take();
+            if let (Some(name), true) = (name, events.contains(ReadFlags::MOVED_TO)) {
+                let pair = from.as_ref().filter(|from| from.cookie == event.cookie());
+                if pair.is_none() {
+                    self.report_move(from.as_ref(), None);
                 }
-                let content = event.events().intersects(ReadFlags::ATTRIB | ReadFlags::MODIFY);
-                let change = if content { Change::Content } else { Change::Name };
-                let name = event.file_name().map(std::ffi::CStr::to_bytes);
-                for watch in self.watches.lock().iter_mut().filter(|watch| watch.descriptor == event.wd()) {
-                    match name {
-                        Some(name) => watch.watcher.notify(change, name),
-                        None => watch.watcher.notify_itself(change),
-                    }
+                self.report_move(pair, Some((event.wd(), name)));
+                continue;
+            }
+            self.report_move(from.as_ref(), None);
+            if let (Some(name), true) = (name, events.contains(ReadFlags::MOVED_FROM)) {
+                moved = Some(Moved { cookie: event.cookie(), descriptor: event.wd(), name: name.into() });
+                continue;
+            }
+            let change = match events {
+                events if events.contains(ReadFlags::MODIFY) => Change::Written,
+                events if events.contains(ReadFlags::ATTRIB) => Change::Attributes,
+                events if events.contains(ReadFlags::CREATE) => Change::Created,
+                events if events.contains(ReadFlags::MOVE_SELF) => Change::Moved,
+                _ => Change::Removed,
+            };
+            for watch in self.watches.lock().iter_mut().filter(|watch| watch.descriptor == event.wd()) {
+                match name {
+                    Some(name) => watch.watcher.notify(change, name),
+                    None => watch.watcher.notify_itself(change),
                 }
+            }
+        }
+        self.report_move(moved.as_ref(), None);
+    }
+
+    /// Reports a move to the watchers of both directories.
+    fn report_move(&self, from: Option<&Moved>, to: Option<(i32, &[u8])>) {
+        if from.is_none() && to.is_none() {
+            return;
+        }
+        for watch in self.watches.lock().iter_mut() {
+            let old = from.filter(|from| from.descriptor == watch.descriptor).map(|from| &*from.name);
+            let new = to.filter(|(descriptor, _)| *descriptor == watch.descriptor).map(|(_, name)| name);
+            if old.is_some() || new.is_some() {
+                watch.watcher.notify_move(old, new);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The links of `/proc`: their texts and their targets. A descriptor's link leads to the open file,
 //! even if the file was renamed or has no name. Next: `facts.rs`.
 
-use super::{Proc, ProcEntry};
+use super::{Proc, ProcEntry, may_inspect};
 use crate::caller::Caller;
 use crate::caller_scope::current_caller;
 use crate::descriptors::Target;
@@ -18,7 +18,7 @@ pub(super) enum Link {
     Own(Pid),
     Mounts,
     Executable(Arc<dyn Caller>),
-    Root,
+    Root(Arc<dyn Caller>),
     Cwd(Arc<dyn Caller>),
     Descriptor(Arc<dyn Caller>, Fd),
 }
@@ -34,15 +34,22 @@ impl Proc {
             Link::Own(pid) => Ok(pid.to_string().into_bytes()),
             Link::Mounts => Ok(b"self/mounts".to_vec()),
             Link::Executable(program) => Ok(program.process().facts.executable().into_bytes()),
-            Link::Root => Ok(b"/".to_vec()),
-            Link::Cwd(program) => program.process().files.getcwd(tree),
+            Link::Root(_) => Ok(b"/".to_vec()),
+            Link::Cwd(program) => {
+                may_inspect(&self.processes, &*program)?;
+                program.process().files.getcwd(tree)
+            }
             Link::Descriptor(program, fd) => {
+                may_inspect(&self.processes, &*program)?;
                 let descriptors = program.process().files.descriptors.lock();
                 match &descriptors.peek(fd).ok_or(Errno::ENOENT)?.target {
-                    Target::Stream { owner, fd } => {
+                    Target::Stream { owner, fd, .. } => {
                         Ok(format!("pipe:[{}]", (u64::from(owner.get()) << 8) + u64::from(*fd)).into_bytes())
                     }
-                    Target::Socket(id) => Ok(format!("socket:[{id}]").into_bytes()),
+                    Target::Socket(id) => Ok(match program.process().kernel.sockets.terminal_number(*id) {
+                        Some(number) => format!("/dev/pts/{number}").into_bytes(),
+                        None => format!("socket:[{id}]").into_bytes(),
+                    }),
                     Target::File(ino) | Target::Device(_, ino) => path_of_file(tree, *ino),
                     Target::Directory(place) => tree.path_of(place),
                     Target::Host(file) => tree.path_of(&Location::Mount(file.number, file.path.clone())),
@@ -55,8 +62,12 @@ impl Proc {
     /// Returns the target of a link: a location, and a path that starts at the location.
     pub(in crate::fs) fn follow(&self, tree: &FileSystem, at: &[u8]) -> Result<(Location, Vec<u8>), Errno> {
         let place = match self.link(at)? {
-            Link::Cwd(program) => program.process().files.working_directory().ok_or(Errno::ENOENT)?,
+            Link::Cwd(program) => {
+                may_inspect(&self.processes, &*program)?;
+                program.process().files.working_directory().ok_or(Errno::ENOENT)?
+            }
             Link::Descriptor(program, fd) => {
+                may_inspect(&self.processes, &*program)?;
                 let descriptors = program.process().files.descriptors.lock();
                 match &descriptors.peek(fd).ok_or(Errno::ENOENT)?.target {
                     Target::Stream { .. } | Target::Socket(_) => Location::Mount(
@@ -69,7 +80,7 @@ impl Proc {
                     Target::Lost => return Err(Errno::EIO),
                 }
             }
-            Link::Executable(_) | Link::Root => return Ok((Location::Memory(ROOT), self.read_link(tree, at)?)),
+            Link::Executable(_) | Link::Root(_) => return Ok((Location::Memory(ROOT), self.read_link(tree, at)?)),
             Link::Own(_) | Link::Mounts => {
                 return Ok((Location::Mount(self.mount_number(tree)?, Vec::new()), self.read_link(tree, at)?));
             }

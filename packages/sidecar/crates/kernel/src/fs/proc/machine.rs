@@ -3,6 +3,7 @@
 //! `process.rs`.
 
 use super::Proc;
+use crate::boot_id::Uuid;
 use crate::caller_scope::current_caller;
 use crate::fs::tree::FileSystem;
 use crate::fs::walk::Location;
@@ -33,7 +34,8 @@ pub(super) const KERNEL: &[(&str, Text)] = &[
     ("version", |_, _| format!("{VERSION}\n")),
 ];
 
-pub(super) const RANDOM: &[(&str, Text)] = &[("uuid", |_, _| uuid())];
+pub(super) const RANDOM: &[(&str, Text)] =
+    &[("boot_id", |proc, _| line(proc.processes.boot_id.get())), ("uuid", |_, _| line(Uuid::random()))];
 
 const HOSTNAME: &str = "coldframe";
 const RELEASE: &str = "6.1.0";
@@ -98,20 +100,10 @@ fn uptime(proc: &Proc, _: &FileSystem) -> String {
     format!("{}.{:02} 0.00\n", hundredths / 100, hundredths % 100)
 }
 
-fn uuid() -> String {
-    let mut bytes = [0_u8; 16];
-    // Without entropy the text is empty, because any other text would not be random.
-    if sys::entropy(&mut bytes).is_err() {
-        return String::new();
-    }
-    bytes[6] = bytes[6] & 0x0f | 0x40;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    let mut text = String::new();
-    for (at, byte) in bytes.iter().enumerate() {
-        let dash = if matches!(at, 4 | 6 | 8 | 10) { "-" } else { "" };
-        let _ = write!(text, "{dash}{byte:02x}");
-    }
-    text + "\n"
+/// Returns the line of an id. Without entropy the text is empty, because any other text would not
+/// be random.
+fn line(id: Option<Uuid>) -> String {
+    id.map(|id| format!("{id}\n")).unwrap_or_default()
 }
 
 /// Returns a line for each mount, in the format of Linux. A line has the guest path, and never a

@@ -16,7 +16,8 @@ pub(crate) use facts::ProcessFactsSnapshot;
 
 use super::node::Type;
 use super::stat::{DEVICE, Stat};
-use super::tree::{FileSystem, GUEST, now};
+use super::tree::{FileSystem, now};
+use super::user::{Owner, ROOT_USER};
 use crate::caller::Caller;
 use crate::caller_scope::current_caller;
 use crate::ids::Fd;
@@ -47,7 +48,7 @@ enum Folder {
     Sys,
     Kernel,
     Random,
-    Process,
+    Process(Arc<dyn Caller>),
     Descriptors(Arc<dyn Caller>),
 }
 
@@ -93,7 +94,9 @@ impl Proc {
             [b"mounts"] => Ok(ProcEntry::Link(Link::Mounts)),
             [b"sys", b"kernel", name] => in_table(machine::KERNEL, name).map(ProcEntry::Machine),
             [b"sys", b"kernel", b"random", name] => in_table(machine::RANDOM, name).map(ProcEntry::Machine),
-            [name] if name.first().is_some_and(u8::is_ascii_digit) => self.program(name).and_then(|_| folder(Folder::Process)),
+            [name] if name.first().is_some_and(u8::is_ascii_digit) => {
+                self.program(name).and_then(|program| folder(Folder::Process(program)))
+            }
             [name] => in_table(machine::ROOT, name).map(ProcEntry::Machine),
             [pid, b"fd"] => folder(Folder::Descriptors(self.program(pid)?)),
             [pid, b"fd", fd] => {
@@ -103,7 +106,7 @@ impl Proc {
             }
             [pid, b"fd\0", fd] => Ok(ProcEntry::Stream(self.program(pid)?.pid(), Fd::new(number(fd)?))),
             [pid, b"exe"] => self.program(pid).map(|program| ProcEntry::Link(Link::Executable(program))),
-            [pid, b"root"] => self.program(pid).map(|_| ProcEntry::Link(Link::Root)),
+            [pid, b"root"] => self.program(pid).map(|program| ProcEntry::Link(Link::Root(program))),
             [pid, b"cwd"] => self.program(pid).map(|program| ProcEntry::Link(Link::Cwd(program))),
             [pid, name] => Ok(ProcEntry::Process(self.program(pid)?, in_table(process::TEXTS, name)?)),
             _ => Err(Errno::ENOENT),
@@ -111,18 +114,22 @@ impl Proc {
     }
 
     pub(super) fn stat(&self, mount: usize, at: &[u8]) -> Result<Stat, Errno> {
-        let (kind, mode, uid) = match self.entry(at)? {
-            ProcEntry::Directory(Folder::Process) => (Type::Directory, 0o555, GUEST),
-            ProcEntry::Directory(Folder::Descriptors(_)) => (Type::Directory, 0o500, GUEST),
-            ProcEntry::Directory(_) => (Type::Directory, 0o555, 0),
-            ProcEntry::Link(Link::Own(_) | Link::Mounts) => (Type::Link, 0o777, 0),
-            ProcEntry::Link(Link::Descriptor(..)) => (Type::Link, 0o700, GUEST),
-            ProcEntry::Link(_) => (Type::Link, 0o777, GUEST),
-            ProcEntry::Machine(_) => (Type::File, 0o444, 0),
-            ProcEntry::Process(..) if at.ends_with(b"/environ") => (Type::File, 0o400, GUEST),
-            ProcEntry::Process(..) => (Type::File, 0o444, GUEST),
+        let root = Owner::ROOT;
+        let (kind, mode, owner) = match self.entry(at)? {
+            ProcEntry::Directory(Folder::Process(program)) => (Type::Directory, 0o555, owner_of(&*program)),
+            ProcEntry::Directory(Folder::Descriptors(program)) => (Type::Directory, 0o500, owner_of(&*program)),
+            ProcEntry::Directory(_) => (Type::Directory, 0o555, root),
+            ProcEntry::Link(Link::Own(_) | Link::Mounts) => (Type::Link, 0o777, root),
+            ProcEntry::Link(Link::Descriptor(program, _)) => (Type::Link, 0o700, owner_of(&*program)),
+            ProcEntry::Link(Link::Executable(program) | Link::Root(program) | Link::Cwd(program)) => {
+                (Type::Link, 0o777, owner_of(&*program))
+            }
+            ProcEntry::Machine(_) => (Type::File, 0o444, root),
+            ProcEntry::Process(program, _) if at.ends_with(b"/environ") => (Type::File, 0o400, owner_of(&*program)),
+            ProcEntry::Process(program, _) => (Type::File, 0o444, owner_of(&*program)),
             ProcEntry::Stream(pid, fd) => {
-                return Ok(Stat::of_stream(u64::from(pid.get()) << 8 | u64::from(fd.get()), GUEST, now()));
+                let owner = self.processes.program(pid).map_or(root, |program| owner_of(&*program));
+                return Ok(Stat::of_stream(u64::from(pid.get()) << 8 | u64::from(fd.get()), owner, now()));
             }
         };
         let now = now();
@@ -131,8 +138,8 @@ impl Proc {
             kind,
             mode,
             links: if kind == Type::Directory { 2 } else { 1 },
-            uid,
-            gid: uid,
+            uid: owner.uid,
+            gid: owner.gid,
             rdev: 0,
             ino: inode(at),
             size: 0,
@@ -165,7 +172,7 @@ impl Proc {
                 add("random", Type::Directory);
             }
             Folder::Random => machine::RANDOM.iter().for_each(|(name, _)| add(name, Type::File)),
-            Folder::Process => {
+            Folder::Process(_) => {
                 process::TEXTS.iter().for_each(|(name, _)| add(name, Type::File));
                 ["cwd", "exe", "root"].iter().for_each(|name| add(name, Type::Link));
                 add("fd", Type::Directory);
@@ -189,6 +196,19 @@ impl Proc {
             ProcEntry::Stream(..) => Err(Errno::EACCES),
         }
     }
+}
+
+/// Returns the owner of the files of a process.
+fn owner_of(program: &dyn Caller) -> Owner {
+    program.process().files.user().owner()
+}
+
+/// Fails with `EACCES` if the calling program may not see the open files and the directory of
+/// `program`. Only programs of the same user and of `root` may.
+fn may_inspect(processes: &Processes, program: &dyn Caller) -> Result<(), Errno> {
+    let Some(caller) = current_caller().and_then(|pid| processes.program(pid)) else { return Ok(()) };
+    let (own, target) = (owner_of(&*caller).uid, owner_of(program).uid);
+    if own == ROOT_USER || own == target { Ok(()) } else { Err(Errno::EACCES) }
 }
 
 /// Returns the inode number for a path: a hash, within the integers that a double represents

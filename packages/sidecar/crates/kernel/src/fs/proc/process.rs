@@ -70,7 +70,9 @@ fn status(proc: &Proc, program: &dyn Caller) -> String {
     let (letter, word) = state(program);
     let (pid, kilobytes) = (program.pid(), program.process().facts.memory() / 1024);
     let descriptors = program.process().files.descriptors.lock().open().len();
-    let ids = "1000\t1000\t1000\t1000";
+    let credentials = program.process().files.credentials();
+    let [uid, gid] = credentials.status();
+    let groups: Vec<_> = credentials.groups().iter().map(u32::to_string).collect();
     let lines: [(&str, String); 23] = [
         ("Name", program.process().facts.name().to_owned()),
         ("Umask", format!("{:04o}", program.process().files.umask())),
@@ -80,10 +82,10 @@ fn status(proc: &Proc, program: &dyn Caller) -> String {
         ("Pid", pid.to_string()),
         ("PPid", parent.to_string()),
         ("TracerPid", "0".to_owned()),
-        ("Uid", ids.to_owned()),
-        ("Gid", ids.to_owned()),
+        ("Uid", uid),
+        ("Gid", gid),
         ("FDSize", descriptors.to_string()),
-        ("Groups", "1000".to_owned()),
+        ("Groups", groups.join(" ")),
         ("NSpgid", group.to_string()),
         ("NSsid", session.to_string()),
         ("VmPeak", format!("{kilobytes:>8} kB")),

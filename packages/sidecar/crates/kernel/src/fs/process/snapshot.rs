@@ -8,12 +8,13 @@ use crate::encoding::damaged;
 use crate::fs::tree::FileSystem;
 use crate::fs::walk::Location;
 use crate::permissions::Permissions;
+use crate::processes::Credentials;
 use coldframe_error::Error;
 use coldframe_panics::runtime::Mutex;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The descriptors, the working directory and the umask of one process.
+/// The descriptors, the working directory, the umask and the ids of one process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProcessFilesSnapshot {
     pub(in crate::fs) slots: Vec<Option<u32>>,
@@ -21,14 +22,15 @@ pub(crate) struct ProcessFilesSnapshot {
     #[serde(with = "serde_bytes")]
     path: Vec<u8>,
     umask: u32,
+    pub(in crate::fs) credentials: Credentials,
 }
 
 impl ProcessFiles {
     pub(crate) fn snapshot(&self, descriptions: &mut DescriptionCollector) -> ProcessFilesSnapshot {
         let mut index = |slot: &Option<_>| slot.as_ref().map(|description| descriptions.index_of(description));
         let slots = self.descriptors.lock().slots().iter().map(&mut index).collect();
-        let PathContext { directory, path, umask } = &*self.context.lock();
-        ProcessFilesSnapshot { slots, directory: directory.clone(), path: path.clone(), umask: *umask }
+        let PathContext { directory, path, umask, credentials } = &*self.context.lock();
+        ProcessFilesSnapshot { slots, directory: directory.clone(), path: path.clone(), umask: *umask, credentials: *credentials }
     }
 }
 
@@ -54,7 +56,12 @@ impl ProcessFilesSnapshot {
         if let Some(ino) = held(self.directory.as_ref()) {
             tree.hold(ino);
         }
-        let context = PathContext { directory: self.directory.clone(), path: self.path.clone(), umask: self.umask & 0o777 };
+        let context = PathContext {
+            directory: self.directory.clone(),
+            path: self.path.clone(),
+            umask: self.umask & 0o777,
+            credentials: self.credentials,
+        };
         let descriptors = Mutex::new(Descriptors::inherited(slots, limit));
         Ok(ProcessFiles { descriptors, context: Mutex::new(context), permissions: permissions.clone() })
     }

@@ -128,6 +128,7 @@ impl FilesSnapshot {
         for (ino, node) in &self.nodes {
             ensure((ROOT..=self.last).contains(ino), "an inode number out of range")?;
             ensure(node.meta.mode & !MODE == 0, "a mode with unknown bits")?;
+            ensure(node.meta.uid != u32::MAX && node.meta.gid != u32::MAX, "an impossible owner")?;
             ensure(*ino == ROOT || is_name(&node.name), "an invalid name")?;
             match &node.body {
                 Body::Directory(directory) => self.check_directory(*ino, node, directory, &mut named)?,
@@ -240,6 +241,7 @@ impl ProcessFilesSnapshot {
     pub(crate) fn check(&self, files: &FilesSnapshot, open: usize) -> Checked {
         let is_open = self.slots.iter().flatten().all(|at| usize::try_from(*at).is_ok_and(|at| at < open));
         ensure(is_open, "a descriptor without a description")?;
+        self.credentials.check()?;
         ensure(
             self.directory.as_ref().is_none_or(|place| files.is_directory(place)),
             "a working directory that is not a directory",

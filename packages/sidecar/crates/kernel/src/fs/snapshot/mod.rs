@@ -101,6 +101,21 @@ impl FileSystem {
 }
 
 impl FilesSnapshot {
+    /// Returns the files without the watches of programs and without the inodes that only programs
+    /// keep alive.
+    pub(crate) fn without_programs(mut self) -> Self {
+        for ino in self.nameless.drain(..) {
+            if let Some(node) = self.nodes.get(&ino) {
+                self.used.bytes = self.used.bytes.saturating_sub(node.stored());
+                self.used.inodes = self.used.inodes.saturating_sub(node.inodes());
+            }
+            self.nodes.remove_mut(&ino);
+        }
+        self.watches.clear();
+        self.host_watches.clear();
+        self
+    }
+
     /// Restores the files, without open descriptions. Each mount has its number from the snapshot.
     /// `/proc` shows the restored processes. Fails if the files exceed a limit or a mount is
     /// missing.

@@ -15,6 +15,7 @@ use crate::fs::mounts::{HostWatchSnapshot, MountSnapshot};
 use crate::fs::node::{Body, Device, Directory, Ino, Meta, Node};
 use crate::fs::overlay::Below;
 use crate::fs::tree::{Dense, Space};
+use crate::fs::user_attributes::UserAttributes;
 use crate::fs::watch::WatchSnapshot;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync, RedBlackTreeSetSync};
 use serde::de::Error as _;
@@ -66,6 +67,9 @@ struct NodeRecord<'a> {
     name: &'a Bytes,
     #[serde(borrow)]
     body: BodyRecord<'a>,
+    /// The user attributes, sorted by name.
+    #[serde(borrow)]
+    attributes: Vec<(&'a Bytes, &'a Bytes)>,
 }
 
 #[derive(PartialEq, Serialize, Deserialize)]
@@ -156,7 +160,8 @@ impl<'a> NodeRecord<'a> {
             Body::Socket => BodyRecord::Socket,
             Body::Mount(number) => BodyRecord::Mount(*number),
         };
-        Self { ino, meta: node.meta, parent: node.recorded_parent(), name: Bytes::new(&node.name), body }
+        let attributes = node.attributes.pairs().map(|(name, value)| (Bytes::new(name), Bytes::new(value))).collect();
+        Self { ino, meta: node.meta, parent: node.recorded_parent(), name: Bytes::new(&node.name), body, attributes }
     }
 
     fn node(&self) -> Result<Node, &'static str> {
@@ -185,7 +190,10 @@ impl<'a> NodeRecord<'a> {
             BodyRecord::Socket => Body::Socket,
             BodyRecord::Mount(number) => Body::Mount(*number),
         };
-        Ok(Node::new(self.meta, body, self.parent, Arc::from(&self.name[..])))
+        let mut node = Node::new(self.meta, body, self.parent, Arc::from(&self.name[..]));
+        let attributes = UserAttributes::of(self.attributes.iter().map(|(name, value)| (&name[..], &value[..])));
+        node.attributes = attributes.ok_or("a file with impossible user attributes")?;
+        Ok(node)
     }
 }
 

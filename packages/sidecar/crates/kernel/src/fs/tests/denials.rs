@@ -69,7 +69,7 @@ fn a_denied_call_of_each_family_has_a_reason() {
 fn the_default_policy_denies_names_and_addresses_outside_the_runtime() {
     let mut guest = guest(&PermissionPolicy::default());
     let (stream, datagram) = (guest.socket(STREAM), guest.socket(DATAGRAM));
-    let remedy = "no policy can allow connections outside the runtime yet";
+    let remedy = "the app can open hosts outside the runtime with the option network";
     let reason = |permission: &str| format!("the permission {permission} is denied by the default policy; {remedy}");
     assert_eq!(guest.plain(SocketCall::LookUp, &["example.com".into()]), EACCES);
     assert_eq!(guest.reason(), reason("network.dns"));

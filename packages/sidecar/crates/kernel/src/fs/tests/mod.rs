@@ -17,6 +17,7 @@ mod posix;
 mod proc;
 mod random;
 mod snapshot;
+mod users;
 mod watching;
 
 use crate::caller::Caller;

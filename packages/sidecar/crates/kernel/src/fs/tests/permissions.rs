@@ -2,7 +2,7 @@
 //! `/proc`. Random sequences of calls try to bypass the rules.
 
 use super::super::super::Kernel;
-use super::super::tree::User;
+use super::super::user::User;
 use super::super::walk::{FinalLink, PathEnd};
 use super::{Arg, Guest};
 use crate::fs::options::MountOptions;
@@ -403,7 +403,7 @@ proptest! {
             let _ = guest.plain(FileCall::Write, &[3.into(), Arg::Bytes(b"own"), 0.into()]);
         }
         let tree = kernel.files.lock();
-        let found = tree.walk(User::Host, None, b"/tmp/p/s/f", FinalLink::Stay);
+        let found = tree.walk(&User::EMBEDDER, None, b"/tmp/p/s/f", FinalLink::Stay);
         let Ok(PathEnd::Memory(spot)) = found else { panic!("removed: {found:?}") };
         let ino = spot.existing().expect("the file exists");
         prop_assert_eq!(tree.content(ino).expect("a file").len(), 6);

@@ -1,6 +1,6 @@
 //! Tests that single calls have the results of Linux. `oracle.rs` compares sequences of calls.
 
-use super::super::tree::User;
+use super::super::user::User;
 use super::super::view::View;
 use super::{Arg, Guest, numbers};
 use crate::limits::Limits;
@@ -296,7 +296,7 @@ fn the_sticky_bit_keeps_other_users_from_removing() {
     assert_eq!(guest.plain(UNLINK, &["/tmp/mine".into()]), 0);
     let kernel = guest.program.process().kernel.clone();
     kernel.embedder_files().write("/tmp/theirs", b"", false).expect("made");
-    let view = View { files: &kernel.files, user: User::Host, cwd: None, umask: 0, permissions: None };
+    let view = View { files: &kernel.files, user: User::EMBEDDER, cwd: None, umask: 0, permissions: None };
     view.chown(b"/tmp/theirs", Some(0), None, true).expect("the file has another owner");
     assert_eq!(guest.plain(UNLINK, &["/tmp/theirs".into()]), EPERM);
     assert_eq!(guest.plain(RENAME, &["/tmp/theirs".into(), "/tmp/x".into()]), EPERM);

@@ -26,7 +26,7 @@ impl SocketsSnapshot {
             self.check_one(*id, socket, &waiting)?;
         }
         for (id, feed) in &self.feeds {
-            let is_pipe = self.sockets.get(id).is_some_and(|socket| socket.is_pipe);
+            let is_pipe = self.sockets.get(id).is_some_and(|socket| socket.is_pipe || matches!(socket.role, Role::Master(_)));
             // A broken feed must have no bytes, because no program could read the bytes.
             if !is_pipe || (feed.broken && !feed.bytes.is_empty()) {
                 return Err("a feed without its pipe");
@@ -39,6 +39,7 @@ impl SocketsSnapshot {
                 return Err("a passed descriptor");
             }
         }
+        self.check_terminals()?;
         if self.inbound.iter().any(|id| !self.sockets.contains_key(id)) {
             return Err("an inbound connection without its socket");
         }
@@ -99,11 +100,41 @@ impl SocketsSnapshot {
             Role::Connecting(_) if waiting.contains(&id) => Ok(()),
             Role::Connecting(_) => Err("a connecting socket without its listener"),
             Role::Opening(_) => Err("a connection to the outside"),
+            Role::Master(number) => match self.terminals.get(number) {
+                Some(terminal) if terminal.master == Some(id) && socket.domain == Domain::Unix => Ok(()),
+                _ => Err("a master without its terminal"),
+            },
+            Role::Slave(number) => match self.terminals.get(number) {
+                Some(terminal) if terminal.slaves.contains(&id) && socket.domain == Domain::Unix => Ok(()),
+                _ => Err("a slave without its terminal"),
+            },
             Role::Listening(listener) => {
                 let is_sound = listener.backlog <= MAX_BACKLOG && socket.local.is_some();
                 if is_sound { Ok(()) } else { Err("a listener") }
             }
         }
+    }
+
+    /// Checks that each terminal has its ends, and that no two terminals control one session.
+    fn check_terminals(&self) -> Result<(), Damage> {
+        let mut sessions = HashSet::new();
+        for (number, terminal) in &self.terminals {
+            let role = |id: &SocketId| self.sockets.get(id).map(|socket| &socket.role);
+            let has_master = terminal.master.iter().all(|id| matches!(role(id), Some(Role::Master(of)) if of == number));
+            let has_slaves = terminal.slaves.iter().all(|id| matches!(role(id), Some(Role::Slave(of)) if of == number));
+            let is_open = terminal.master.is_some() || !terminal.slaves.is_empty();
+            // A terminal without a master was hung up, and controls no session.
+            let is_over = terminal.is_hung_up || terminal.master.is_some();
+            let is_free = !terminal.is_hung_up || terminal.control.is_none();
+            let was_open = terminal.was_open || terminal.slaves.is_empty();
+            if !(has_master && has_slaves && is_open && is_over && is_free && was_open && terminal.discipline.is_sound()) {
+                return Err("a terminal");
+            }
+            if terminal.control.is_some_and(|control| !sessions.insert(control.session)) {
+                return Err("two terminals of one session");
+            }
+        }
+        Ok(())
     }
 
     /// Checks the queues of listeners: each socket is in one queue only and has the role of that

@@ -12,10 +12,12 @@ mod checks;
 use super::network::Network;
 use super::socket::{Role, Socket, WaitOwner};
 use super::sockets::{SocketState, Sockets, StdinFeed};
+use super::terminals::Terminal;
 use crate::Operations;
 use crate::descriptors::{DescriptionCollector, RestoredDescriptions};
 use crate::descriptors::{HeldObject, Target};
 use crate::ids::{OperationId, SocketId};
+use crate::processes::Processes;
 use crate::usage::Usage;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
@@ -34,6 +36,8 @@ pub(crate) struct SocketsSnapshot {
     passed: BTreeMap<SocketId, Vec<u32>>,
     /// The embedder's ends of inbound connections.
     inbound: Vec<SocketId>,
+    /// The terminals, by number.
+    terminals: BTreeMap<u32, Terminal>,
 }
 
 impl SocketsSnapshot {
@@ -41,7 +45,8 @@ impl SocketsSnapshot {
     pub(crate) fn own_bytes(&self) -> u64 {
         let buffered: usize = self.sockets.values().map(|socket| size_of::<Socket>() + socket.buffered()).sum();
         let fed: usize = self.feeds.values().map(|feed| feed.bytes.len()).sum();
-        (buffered + fed) as u64
+        let in_terminals: usize = self.terminals.values().map(|terminal| terminal.discipline.buffered()).sum();
+        (buffered + fed + in_terminals) as u64
     }
 }
 
@@ -70,6 +75,7 @@ impl Sockets {
             feeds: state.feeds.iter().map(|(id, feed)| (*id, feed.clone())).collect(),
             passed: passed.map(|(id, waiting)| (*id, waiting.iter().map(|sent| descriptions.index_of(sent)).collect())).collect(),
             inbound: state.inbound.sockets(),
+            terminals: network.terminals.all.clone(),
         }
     }
 
@@ -78,9 +84,10 @@ impl Sockets {
         snapshot: &SocketsSnapshot,
         open: &RestoredDescriptions,
         usage: &Arc<Usage>,
+        processes: Arc<Processes>,
         operations: &HashMap<Pid, Arc<Operations>>,
     ) -> Result<Self, Error> {
-        let restored = Self::new(usage.clone());
+        let restored = Self::new(usage.clone(), processes);
         if snapshot.sockets.is_empty() {
             restored.lock().network.continue_after(snapshot.last, snapshot.last_port);
             return Ok(restored);
@@ -184,7 +191,13 @@ impl Network {
         self.continue_after(snapshot.last, snapshot.last_port);
         let limits = &self.usage.limits;
         self.pipe_ends = snapshot.sockets.values().filter(|socket| socket.is_pipe).count();
-        let (pipes, sockets) = (self.pipe_ends.div_ceil(2) as u64, (snapshot.sockets.len() - self.pipe_ends) as u64);
+        self.terminals.ends = snapshot.sockets.values().filter(|socket| socket.is_terminal_end()).count();
+        let ends = self.pipe_ends + self.terminals.ends;
+        let (pipes, sockets) = (self.pipe_ends.div_ceil(2) as u64, (snapshot.sockets.len() - ends) as u64);
+        let terminals = snapshot.terminals.len() as u64;
+        if terminals > limits.terminals {
+            return Err(exhausted("terminals", limits.terminals));
+        }
         if pipes > limits.pipes {
             return Err(exhausted("pipes", limits.pipes));
         }
@@ -205,6 +218,8 @@ impl Network {
         // The limit is `u64::MAX`, so that restored sockets cause no warning.
         self.marks[0].raise(sockets, u64::MAX);
         self.marks[1].raise(pipes, u64::MAX);
+        self.terminal_mark.raise(terminals, u64::MAX);
+        self.terminals.all.clone_from(&snapshot.terminals);
         self.set_sockets(snapshot.sockets.clone());
         Ok(())
     }

@@ -82,7 +82,7 @@ fn a_denied_rename_names_both_paths_as_the_cause() {
 
 #[test]
 fn a_peer_outside_the_runtime_is_denied_by_every_policy() {
-    const REMEDY: &str = "no policy can allow connections outside the runtime yet";
+    const REMEDY: &str = "the app can open hosts outside the runtime with the option network";
     let network = |default, rules: &[&str]| policy(Scope::Network, default, rules);
     let cases = [
         (PermissionPolicy::default(), "by the default policy", None),

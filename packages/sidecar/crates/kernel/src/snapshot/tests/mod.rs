@@ -4,9 +4,11 @@
 mod bytes;
 mod cost;
 mod embedder;
+mod kept_sessions;
 mod outside;
 mod parts;
 mod same;
+mod terminals;
 
 use super::{KernelSnapshot, RestoreInputs, RestoredKernel};
 use crate::caller::Caller;
@@ -82,7 +84,7 @@ impl TestKernel {
             let table = of.process().files.descriptors.lock();
             table.slots().to_vec()
         };
-        let pid = self.kernel.processes.enter_child(of.pid(), false).expect("buffer");
+        let pid = self.kernel.processes.enter_plain_child(of.pid()).expect("buffer");
         let process = Process::new(self.kernel.clone(), pid, "/workspace");
         *process.files.descriptors.lock() = crate::descriptors::Descriptors::inherited(slots, self.kernel.descriptors());
         self.guests.push(guest(process));
@@ -91,7 +93,7 @@ impl TestKernel {
 
     /// Allocates a pid for a child of a program and frees the pid. Returns the pid.
     fn fork_pid(&self, parent: usize) -> Pid {
-        let pid = self.kernel.processes.enter_child(self.guests[parent].program.pid(), false).expect("buffer");
+        let pid = self.kernel.processes.enter_plain_child(self.guests[parent].program.pid()).expect("buffer");
         self.kernel.processes.remove(pid);
         pid
     }

@@ -65,7 +65,7 @@ fn a_watch_holds_its_file() {
 fn a_copy_lacks_the_embedders_watches() {
     let guest = Guest::new(Limits::default());
     let kernel = &guest.program.process().kernel;
-    let (own, _) = kernel.embedder_files().watch("/tmp", false).expect("room");
+    let (own, _) = kernel.embedder_files().watch("/tmp", false, false).expect("room");
     let other = copy(&guest);
     assert_eq!((kernel.files.lock().watches(), other.program.process().kernel.files.lock().watches()), (1, 0));
     kernel.embedder_files().unwatch(&own);

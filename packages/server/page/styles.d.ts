@@ -1,0 +1,3 @@
+// Style sheets, which the build bundles.
+
+declare module '*.css';

@@ -1,0 +1,123 @@
+// Takes snapshots of sandboxes that new sandboxes can start from, and rolls sandboxes back.
+
+import { randomUUID } from 'node:crypto';
+import { isColdframeError, type Sidecar } from 'coldframe';
+import type { Events } from '../events/events.js';
+import { newTemplateId } from '../ids.js';
+import type { BuildRecord, TemplateRecord } from '../registry/records.js';
+import type { Registry } from '../registry/registry.js';
+import { buildOf, DEFAULT_TAG, referenceOf } from '../templates/references.js';
+import { SandboxFailure } from './failure.js';
+import { quietly } from './pausing.js';
+import type { Quotas } from './quotas.js';
+import type { Sandboxes } from './sandboxes.js';
+
+/** The parts of the server that snapshots use. */
+export interface CheckpointParts {
+  sandboxes: Sandboxes;
+  registry: Registry;
+  quotas: Quotas;
+  events: Events;
+  sidecar: Sidecar;
+}
+
+/** A snapshot with the names of its state. */
+export interface Taken {
+  template: TemplateRecord;
+  tags: readonly string[];
+}
+
+/** Takes a snapshot of a running sandbox. A snapshot with a known name gets another build. */
+export async function takeSnapshot(parts: CheckpointParts, tenant: string, id: string, name: string | undefined): Promise<Taken> {
+  const { sandboxes, registry, quotas, events } = parts;
+  const reference = name === undefined ? undefined : referenceOf(tenant, name);
+  if (name !== undefined && reference === undefined) {
+    throw new SandboxFailure('invalid', `${name} is no name of a snapshot: letters, digits, - and _, with or without a tag`);
+  }
+  return sandboxes.whileRunning(tenant, id, async (sandbox, source) => {
+    const known = reference && registry.templates.find(tenant, reference.name);
+    if (known !== undefined && known.kind === 'template') {
+      throw new SandboxFailure('name-taken', `A template with the name ${known.name} exists`);
+    }
+    if (known === undefined) quotas.checkTemplates(tenant);
+    const labels = { sandbox: id, template: source.templateId, tenant, epoch: String(registry.epoch) };
+    const taken = await quietly(id, () => sandbox.runtime.snapshot({ store: 'disk', labels }));
+    const now = Date.now();
+    const template: TemplateRecord = known ?? {
+      id: newTemplateId(),
+      tenant,
+      kind: 'snapshot',
+      name: reference?.name,
+      sandboxId: id,
+      createdAt: now,
+      updatedAt: now,
+    };
+    const build: BuildRecord = {
+      id: randomUUID(),
+      templateId: template.id,
+      state: 'ready',
+      snapshot: taken.id,
+      env: source.env,
+      user: source.user,
+      workdir: source.workdir,
+      fileMetadata: Object.fromEntries(sandbox.fileMetadata),
+      failure: undefined,
+      createdAt: now,
+      finishedAt: now,
+    };
+    const tags = [reference?.tag ?? DEFAULT_TAG];
+    if (known === undefined) registry.templates.add(template, build, tags);
+    else registry.templates.addBuild(build, tags);
+    if (known !== undefined) await dropUntagged(parts, known);
+    events.record('checkpointed', source, { snapshotID: template.id });
+    return { template, tags };
+  });
+}
+
+/** Rolls a running sandbox back to a snapshot of the same tenant. */
+export async function rollBack(parts: CheckpointParts, tenant: string, id: string, snapshot: string): Promise<void> {
+  const { sandboxes, registry, events } = parts;
+  const { build } = buildOf(registry, tenant, snapshot);
+  await sandboxes.whileRunning(tenant, id, async (sandbox, record) => {
+    try {
+      await sandbox.runtime.rollback(build.snapshot);
+    } catch (error) {
+      if (!isColdframeError(error)) throw error;
+      throw new SandboxFailure('invalid', `The sandbox ${id} was not rolled back: ${error.message}`, { cause: error });
+    }
+    sandbox.fileMetadata.clear();
+    for (const [path, metadata] of Object.entries(build.fileMetadata)) sandbox.fileMetadata.set(path, metadata);
+    await sandbox.programs.attach(sandbox.programs.running);
+    events.record('rolled_back', record, { snapshotID: build.templateId });
+  });
+}
+
+/** Deletes a template or a snapshot with all builds. Returns whether it existed. */
+export async function removeTemplate(
+  { registry, sidecar }: Pick<CheckpointParts, 'registry' | 'sidecar'>,
+  tenant: string,
+  reference: string,
+): Promise<boolean> {
+  const parsed = referenceOf(tenant, reference);
+  const template = parsed && registry.templates.find(tenant, parsed.name);
+  if (template === undefined) return false;
+  for (const build of registry.templates.remove(template.id)) await forget(sidecar, tenant, build);
+  return true;
+}
+
+// Deletes the builds of a snapshot that no tag names any longer.
+async function dropUntagged({ registry, sidecar }: CheckpointParts, template: TemplateRecord): Promise<void> {
+  const tagged = new Set(registry.templates.tags(template.id).map(({ buildId }) => buildId));
+  for (const build of registry.templates.builds(template.id)) {
+    if (tagged.has(build.id) || build.state === 'waiting' || build.state === 'building') continue;
+    registry.templates.removeBuild(build.id);
+    await forget(sidecar, template.tenant, build);
+  }
+}
+
+async function forget(sidecar: Sidecar, tenant: string, { snapshot }: BuildRecord): Promise<void> {
+  if (snapshot === undefined) return;
+  await sidecar.snapshots.delete(snapshot, { tenant }).catch((error: unknown) => {
+    if (!isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) throw error;
+  });
+}
