@@ -80,8 +80,8 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   const coordinator = singleServer(registry.home, registry.epoch);
   const quotas = new Quotas(registry, options.quotas);
   const limits = limitsOf(options.sandbox);
-  const runtimes = new Runtimes({ sidecar, blobs, secrets, volumes, limits, internetAccess: options.internetAccess });
-  const sandboxes = new Sandboxes({ registry, sidecar, runtimes, blobs, quotas, events, coordinator });
+  const runtimes = new Runtimes({ sidecar, secrets, volumes, limits, internetAccess: options.internetAccess });
+  const sandboxes = new Sandboxes({ registry, sidecar, runtimes, quotas, events, coordinator });
   const builder = new Builder({ registry, sidecar, runtimes, blobs, quotas });
   const keys = new Keys(options.apiKeys, registry);
   const stated = { ...sizeOf(limits), domain: options.domain };

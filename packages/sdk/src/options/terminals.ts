@@ -8,7 +8,7 @@ import { known, type OptionTable } from './table.js';
 const MAX_SIDE = 65_535;
 
 /** Options of `runtime.openTerminal()`. */
-export interface OpenTerminalOptions extends Pick<CommandOptions, 'env' | 'cwd' | 'limits' | 'timeout' | 'signal'> {
+export interface OpenTerminalOptions extends Pick<CommandOptions, 'env' | 'cwd' | 'limits' | 'user' | 'timeout' | 'signal'> {
   /** The command that runs on the terminal. @default 'sh', an interactive login shell */
   command?: string | undefined;
   /** The arguments of the command. @default `['-il']` for the default command, else `[]` */
@@ -38,6 +38,7 @@ export const TERMINAL: OptionTable<OpenTerminalOptions> = {
   env: COMMAND.env,
   cwd: COMMAND.cwd,
   limits: COMMAND.limits,
+  user: COMMAND.user,
   timeout: COMMAND.timeout,
   signal: COMMAND.signal,
   command: known(PROGRAM, ['cmd', 'shell', 'file']),

@@ -9,6 +9,7 @@ import { isColdframeError } from '../errors/error.js';
 import { detached, noReader } from '../errors/make.js';
 import { checkArgument } from '../options/check.js';
 import { type AttachOptions, type CommandOptions, type OutputHandler, type SignalName, STDIN_DATA } from '../options/programs.js';
+import { TERMINAL_SIDE } from '../options/terminals.js';
 import type { Pid, ProcessStart, RequestId, RuntimeId } from '../protocol/generated/messages.js';
 import { type Begin, evaluate } from './evaluation.js';
 import { explained } from './limit-line.js';
@@ -199,8 +200,15 @@ export class GuestProcess {
     }
   }
 
-  /** @internal Sets the size of the program's terminal. */
+  /**
+   * Sets the size of the terminal that the program was opened on, in characters.
+   *
+   * @throws `ERR_INVALID_OPTION`, `ENOTTY` without a terminal, `ESRCH` after the end of the program;
+   * otherwise as `exec()` for runtime and sidecar
+   */
   async resize(columns: number, rows: number): Promise<void> {
+    checkArgument('resize()', 'cols', TERMINAL_SIDE, columns);
+    checkArgument('resize()', 'rows', TERMINAL_SIDE, rows);
     await this.#connection.request('process.resize', { runtime: this.#runtime, pid: this.#pid, size: { columns, rows } });
   }
 

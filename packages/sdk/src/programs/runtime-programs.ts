@@ -146,10 +146,11 @@ export class RuntimePrograms {
     this.#access.assertUsable();
     const { command = 'sh', cols = 80, rows = 24, term = 'xterm-256color', onData } = options;
     const args = options.args ?? (options.command === undefined ? LOGIN_SHELL : []);
-    const { env, cwd, limits, timeout: timeoutMs, signal } = options;
+    const { env, cwd, limits, user, timeout: timeoutMs, signal } = options;
     if (cwd !== undefined) await assertWorkingDirectory(this.#access, 'openTerminal()', cwd);
     const { runtime } = this.#access;
-    const place = { env: { TERM: term, ...env }, cwd, limits, timeoutMs, terminal: { columns: cols, rows } };
+    const size = { columns: cols, rows };
+    const place = { env: { TERM: term, ...env }, cwd, limits, user: idsOf(user), timeoutMs, terminal: size };
     this.ends.started();
     const program: ProcessStart = { runtime, mode: 'command', code: command, args, ...place };
     return new Terminal(await GuestProcess.start(this.#context, program, { signal, onStdout: onData }));

@@ -2,9 +2,7 @@
 // is a live program, so pauses, snapshots and pools treat the terminal like every program.
 
 import { asyncDispose } from '../async-dispose.js';
-import { checkArgument } from '../options/check.js';
 import type { SignalName } from '../options/programs.js';
-import { TERMINAL_SIDE } from '../options/terminals.js';
 import type { GuestProcess } from './guest-process.js';
 import type { ProgramEnd } from './program-ends.js';
 import type { ExecResult } from './result.js';
@@ -69,8 +67,6 @@ export class Terminal implements AsyncDisposable {
    * runtime and sidecar
    */
   async resize(cols: number, rows: number): Promise<void> {
-    checkArgument('resize()', 'cols', TERMINAL_SIDE, cols);
-    checkArgument('resize()', 'rows', TERMINAL_SIDE, rows);
     await this.#program.resize(cols, rows);
   }
 

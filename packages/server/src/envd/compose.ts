@@ -36,9 +36,9 @@ export async function compose({ runtime, fileMetadata }: Sandbox, record: Sandbo
   }
   // The destination can be a source, so the parts are joined beside it.
   const joined = `${to}.${Date.now().toString(36)}.part`;
-  await runtime.mkdir(posix.dirname(to), { recursive: true });
+  await runtime.mkdir(posix.dirname(to), { recursive: true, owner: user.name });
   try {
-    await pipeline(Readable.from(bytesOf(runtime, sources)), runtime.createWriteStream(joined));
+    await pipeline(Readable.from(bytesOf(runtime, sources)), runtime.createWriteStream(joined, { owner: user.name }));
     for (const path of sources) await runtime.remove(path);
     await runtime.rename(joined, to);
   } catch (error) {

@@ -9,7 +9,7 @@ import type { Sandbox } from '../sandboxes/sandbox.js';
 
 const LINKS_MOST = 40;
 const PERMISSIONS = 'rwxrwxrwx';
-const ROOT_UID = 0;
+const NAMES: Readonly<Record<number, string | undefined>> = { 0: 'root', 1000: 'user' };
 
 /** Describes the file, directory or link at `path`. Fails as `stat()`. */
 export async function entryAt(sandbox: Sandbox, path: string): Promise<EntryInfo> {
@@ -18,7 +18,6 @@ export async function entryAt(sandbox: Sandbox, path: string): Promise<EntryInfo
   const isLink = own.type === 'symlink';
   // A link without a target is described by itself.
   const status = isLink ? await runtime.stat(path).catch(() => own) : own;
-  const owner = status.uid === ROOT_UID ? 'root' : 'user';
   return create(EntryInfoSchema, {
     name: posix.basename(path) || '/',
     path,
@@ -26,8 +25,8 @@ export async function entryAt(sandbox: Sandbox, path: string): Promise<EntryInfo
     size: BigInt(status.size),
     mode: status.mode & 0o7777,
     permissions: permissionsOf(own),
-    owner,
-    group: owner,
+    owner: nameOf(status.uid),
+    group: nameOf(status.gid),
     modifiedTime: timestampFromMs(Math.floor(status.mtimeMs)),
     metadata: sandbox.fileMetadata.get(path) ?? {},
     isSymlink: isLink,
@@ -45,6 +44,9 @@ async function targetOf({ runtime }: Sandbox, path: string): Promise<string> {
   }
   return at;
 }
+
+// An owner without a name is described by the number.
+const nameOf = (id: number): string => NAMES[id] ?? String(id);
 
 function typeOf(type: FileStatus['type']): FileType {
   if (type === 'directory') return FileType.DIRECTORY;

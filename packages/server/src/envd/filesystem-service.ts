@@ -8,7 +8,7 @@ import { type EntryInfo, type Filesystem, WatchDirResponseSchema } from '../gene
 import { calledBy } from './context.js';
 import { entryAt } from './entry.js';
 import { resolvePath } from './paths.js';
-import { watchDirectory } from './watch.js';
+import { DirectoryWatch } from './watch.js';
 import { Watchers } from './watchers.js';
 
 const WATCHERS = new Watchers();
@@ -21,12 +21,12 @@ export const filesystemService: ServiceImpl<typeof Filesystem> = {
   },
 
   async makeDir({ path }, context) {
-    const { sandbox, at } = target(context, path);
+    const { sandbox, at, user } = target(context, path);
     const existing = await typeAt(sandbox.runtime, at);
     if (existing === 'directory') throw new ConnectError(`directory already exists: ${at}`, Code.AlreadyExists);
     if (existing !== undefined)
       throw new ConnectError(`path already exists but it is not a directory: ${at}`, Code.InvalidArgument);
-    await checked(at, () => sandbox.runtime.mkdir(at, { recursive: true }));
+    await checked(at, () => sandbox.runtime.mkdir(at, { recursive: true, owner: user.name }));
     return { entry: await entryAt(sandbox, at) };
   },
 
@@ -35,7 +35,7 @@ export const filesystemService: ServiceImpl<typeof Filesystem> = {
     const to = resolvePath(destination, user);
     await checked(at, async () => {
       await sandbox.runtime.stat(at, { followSymlinks: false });
-      await sandbox.runtime.mkdir(posix.dirname(to), { recursive: true });
+      await sandbox.runtime.mkdir(posix.dirname(to), { recursive: true, owner: user.name });
       await sandbox.runtime.rename(at, to);
     });
     sandbox.moveMetadata(at, to);
@@ -73,8 +73,9 @@ export const filesystemService: ServiceImpl<typeof Filesystem> = {
   async *watchDir({ path, recursive, includeEntry }, context) {
     const { sandbox, at } = target(context, path);
     await directoryAt(sandbox.runtime, at);
+    const watch = await DirectoryWatch.start(sandbox, at, { recursive, includeEntry }, context.signal);
     yield create(WatchDirResponseSchema, { event: { case: 'start', value: {} } });
-    for await (const event of watchDirectory(sandbox, at, { recursive, includeEntry }, context.signal)) {
+    for await (const event of watch.events()) {
       yield create(WatchDirResponseSchema, { event: { case: 'filesystem', value: event } });
     }
   },
@@ -82,7 +83,7 @@ export const filesystemService: ServiceImpl<typeof Filesystem> = {
   async createWatcher({ path, recursive, includeEntry }, context) {
     const { sandbox, at } = target(context, path);
     await directoryAt(sandbox.runtime, at);
-    return { watcherId: WATCHERS.add(sandbox, at, { recursive, includeEntry }) };
+    return { watcherId: await WATCHERS.add(sandbox, at, { recursive, includeEntry }) };
   },
 
   async getWatcherEvents({ watcherId }, context) {

@@ -11,11 +11,12 @@ import {
   ProcessEventSchema,
   type ProcessInput,
   type ProcessSelector,
+  type PTY,
   Signal,
 } from '../generated/process_pb.js';
 import { calledBy } from './context.js';
 import { resolvePath } from './paths.js';
-import type { Program, ProgramEnd, Reader } from './programs.js';
+import type { OutputSource, Program, ProgramEnd, Reader, TerminalSize } from './programs.js';
 import { Queue } from './queue.js';
 import { environmentOf } from './user.js';
 
@@ -42,14 +43,14 @@ export const processService: ServiceImpl<typeof Process> = {
   async *start({ process, pty, tag, stdin }, context) {
     const { sandbox, record, user, request } = calledBy(context);
     if (process === undefined) throw new ConnectError('process is required', Code.InvalidArgument);
-    if (pty !== undefined) throw new ConnectError('a pseudo terminal is not available', Code.Unimplemented);
     const { cmd, args, envs } = process;
     const cwd = process.cwd === undefined || process.cwd === '' ? (record.workdir ?? user.home) : resolvePath(process.cwd, user);
     const baseEnv = { ...environmentOf(user), ...record.env };
     const events = new Events(request.socket);
     let program: Program;
     try {
-      program = await sandbox.programs.start({ cmd, args, envs, cwd, tag, hasStdin: stdin ?? true, baseEnv }, events);
+      const wish = { cmd, args, envs, cwd, tag, hasStdin: stdin ?? true, baseEnv, user: user.name };
+      program = await sandbox.programs.start({ ...wish, terminal: pty && sizeOfTerminal(pty) }, events);
     } catch (error) {
       throw startFailure(error, cmd, cwd);
     }
@@ -98,9 +99,17 @@ export const processService: ServiceImpl<typeof Process> = {
     return {};
   },
 
-  update({ process }, context) {
-    programOf(calledBy(context).sandbox.programs, process);
-    throw new ConnectError('the process has no pseudo terminal', Code.FailedPrecondition);
+  async update({ process, pty }, context) {
+    const program = programOf(calledBy(context).sandbox.programs, process);
+    if (pty === undefined) return {};
+    if (!program.isOnTerminal) throw NO_TERMINAL();
+    try {
+      await program.resize(sizeOfTerminal(pty));
+    } catch (error) {
+      if (isColdframeError(error, 'ESRCH')) throw new ConnectError('process has ended', Code.NotFound);
+      throw error;
+    }
+    return {};
   },
 };
 
@@ -117,9 +126,11 @@ function programOf(
 
 async function write(program: Program, input: ProcessInput | undefined): Promise<void> {
   const { case: kind, value } = input?.input ?? {};
-  if (kind !== 'stdin' || value === undefined)
-    throw new ConnectError('the process has no pseudo terminal', Code.FailedPrecondition);
-  if (!program.hasStdin) throw new ConnectError('stdin is not enabled for this process', Code.Internal);
+  if (kind === undefined || value === undefined) throw new ConnectError('input is required', Code.InvalidArgument);
+  if (kind === 'pty' && !program.isOnTerminal) throw NO_TERMINAL();
+  if (kind === 'stdin' && program.isOnTerminal)
+    throw new ConnectError('the process has a pseudo terminal', Code.FailedPrecondition);
+  if (kind === 'stdin' && !program.hasStdin) throw new ConnectError('stdin is not enabled for this process', Code.Internal);
   try {
     await program.write(value);
   } catch (error) {
@@ -127,6 +138,19 @@ async function write(program: Program, input: ProcessInput | undefined): Promise
     if (isColdframeError(error)) throw new ConnectError(`the process does not read its stdin: ${error.message}`, Code.Internal);
     throw error;
   }
+}
+
+const NO_TERMINAL = (): ConnectError => new ConnectError('the process has no pseudo terminal', Code.FailedPrecondition);
+
+/** The size of a terminal of a client that states no size. */
+const USUAL_SIZE: TerminalSize = { cols: 80, rows: 24 };
+const LONGEST_SIDE = 65_535;
+
+function sizeOfTerminal({ size }: PTY): TerminalSize {
+  const { cols, rows } = size ?? USUAL_SIZE;
+  if (cols < 1 || rows < 1 || cols > LONGEST_SIDE || rows > LONGEST_SIDE)
+    throw new ConnectError(`the size of a terminal is 1 to ${LONGEST_SIDE}, not ${cols} × ${rows}`, Code.InvalidArgument);
+  return { cols, rows };
 }
 
 // The events of one program for one client.
@@ -139,8 +163,8 @@ class Events implements Reader {
     this.#socket = socket;
   }
 
-  output(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> | undefined {
-    const read = this.#queue.push(eventOf({ case: 'data', value: { output: { case: stream, value: bytes } } }));
+  output(source: OutputSource, bytes: Uint8Array): Promise<void> | undefined {
+    const read = this.#queue.push(eventOf({ case: 'data', value: { output: { case: source, value: bytes } } }));
     return read && this.#untilStalled(read);
   }
 

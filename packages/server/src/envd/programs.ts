@@ -5,9 +5,9 @@
 // program waits for a reader. A client that reads slowly makes the program wait, as a full pipe
 // does.
 
-import { constants } from 'node:os';
-import { type GuestProcess, isColdframeError, type NodeRuntime } from 'coldframe';
+import { type ExecResult, type GuestProcess, isColdframeError, type NodeRuntime, type Terminal } from 'coldframe';
 import type { Logs } from '../sandboxes/logs.js';
+import type { User } from './user.js';
 
 /** Milliseconds for which the end of a program is kept. */
 const KEPT_MS = 30_000;
@@ -27,7 +27,19 @@ export interface ProgramStart extends ProgramConfig {
   hasStdin: boolean;
   /** Environment below the program's own: the user's and the sandbox's. */
   baseEnv: Record<string, string>;
+  user: User['name'];
+  /** The size of the terminal that the program runs on, or `undefined` without a terminal. */
+  terminal: TerminalSize | undefined;
 }
+
+/** The size of a terminal in characters. */
+export interface TerminalSize {
+  cols: number;
+  rows: number;
+}
+
+/** The source of output. A program on a terminal has the output of the terminal only. */
+export type OutputSource = 'stdout' | 'stderr' | 'pty';
 
 /** The end of a program. */
 export interface ProgramEnd {
@@ -41,7 +53,7 @@ export interface ProgramEnd {
 
 /** Receives the output and the end of a program. A promise delays the next output. */
 export interface Reader {
-  output(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> | undefined;
+  output(source: OutputSource, bytes: Uint8Array): Promise<void> | undefined;
   end(end: ProgramEnd): void;
 }
 
@@ -50,17 +62,19 @@ export class Program {
   readonly config: ProgramConfig;
   readonly tag: string | undefined;
   readonly hasStdin: boolean;
+  /** Whether the program runs on a terminal. */
+  readonly isOnTerminal: boolean;
   /** The end, when the program has ended. */
   ended: ProgramEnd | undefined;
-  #handle: GuestProcess | undefined;
-  #signal: 'SIGTERM' | 'SIGKILL' | undefined;
+  #handle: Handle | undefined;
   #deadline: NodeJS.Timeout | undefined;
   readonly #readers = new Set<Reader>();
 
-  constructor({ cmd, args, envs, cwd, tag, hasStdin }: Omit<ProgramStart, 'baseEnv'>) {
+  constructor({ cmd, args, envs, cwd, tag, hasStdin }: Known, isOnTerminal: boolean) {
     this.config = { cmd, args, envs, cwd };
     this.tag = tag;
     this.hasStdin = hasStdin;
+    this.isOnTerminal = isOnTerminal;
   }
 
   /** The pid in the sandbox. */
@@ -75,15 +89,15 @@ export class Program {
 
   /** The handlers of the output, for the options of `spawnCommand()` and `attach()`. */
   get handlers() {
-    const pass = (stream: 'stdout' | 'stderr') => (bytes: Uint8Array) => {
-      const waits = [...this.#readers].map((reader) => reader.output(stream, bytes)).filter((wait) => wait !== undefined);
+    const pass = (source: OutputSource) => (bytes: Uint8Array) => {
+      const waits = [...this.#readers].map((reader) => reader.output(source, bytes)).filter((wait) => wait !== undefined);
       return waits.length === 0 ? undefined : Promise.all(waits);
     };
-    return { onStdout: pass('stdout'), onStderr: pass('stderr') };
+    return { onStdout: pass(this.isOnTerminal ? 'pty' : 'stdout'), onStderr: pass('stderr') };
   }
 
   /** Sets the handle of the started program, and calls `onEnd` after the program's end. */
-  follow(handle: GuestProcess, onEnd: () => void): void {
+  follow(handle: Handle, onEnd: () => void): void {
     this.#handle = handle;
     const finish = (end: ProgramEnd): void => {
       this.ended = end;
@@ -92,9 +106,9 @@ export class Program {
       this.#readers.clear();
       onEnd();
     };
-    handle.wait().then(
-      (exitCode) => finish(endOf(exitCode, this.#signal)),
-      () => finish({ exitCode: -1, exited: false, status: 'signal: killed' }),
+    handle.result.then(
+      (result) => finish(endOf(result)),
+      () => finish(endOf({ exitCode: 0, signal: 'SIGKILL' })),
     );
   }
 
@@ -116,22 +130,27 @@ export class Program {
     this.#readers.delete(reader);
   }
 
-  /** Writes to stdin. Fails with `EPIPE` if the program no longer reads. */
+  /** Writes to stdin, or types on the terminal. Fails with `EPIPE` if the program no longer reads. */
   async write(bytes: Uint8Array): Promise<void> {
-    await this.#live.writeStdin(bytes);
+    await this.#live.write(bytes);
   }
 
+  /** Ends stdin. Does nothing for a program on a terminal. */
   async closeStdin(): Promise<void> {
-    await this.#live.closeStdin();
+    await this.#live.closeStdin?.();
+  }
+
+  /** Sets the size of the terminal. Fails with `ENOTTY` without a terminal. */
+  async resize({ cols, rows }: TerminalSize): Promise<void> {
+    await this.#live.resize(cols, rows);
   }
 
   /** Sends a signal. Returns whether the program lived. */
   async kill(signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean> {
-    this.#signal = signal;
     return this.#live.kill(signal);
   }
 
-  get #live(): GuestProcess {
+  get #live(): Handle {
     if (this.#handle === undefined) throw new Error('the program has not started');
     return this.#handle;
   }
@@ -160,15 +179,29 @@ export class Programs {
    * `syscall` is `chdir`.
    */
   async start(start: ProgramStart, reader: Reader): Promise<Program> {
-    const program = new Program(start);
+    const { terminal } = start;
+    const program = new Program(start, terminal !== undefined);
     program.read(reader);
     program.read(this.#logger(program));
-    const { cmd, args, cwd, envs, baseEnv } = start;
-    const env = { ...baseEnv, ...envs };
-    const options = { ...program.handlers, env, limits: { outputBytes: 0 }, ...(cwd === undefined ? {} : { cwd }) };
-    this.#adopt(program, await this.#runtime.spawnCommand(cmd, args, options));
-    if (!start.hasStdin) await program.closeStdin();
+    if (terminal === undefined) {
+      this.#adopt(program, handleOf(await this.#spawn(program, start)));
+      if (!start.hasStdin) await program.closeStdin();
+    } else {
+      this.#adopt(program, await this.#open(program, start, terminal));
+    }
     return program;
+  }
+
+  // The processes that a command leaves behind continue, and the output of a command has ended when
+  // no process can write more.
+  #spawn({ handlers }: Program, { cmd, args, ...start }: ProgramStart): Promise<GuestProcess> {
+    return this.#runtime.spawnCommand(cmd, args, { ...handlers, ...placeOf(start), orphans: 'keep', limits: { outputBytes: 0 } });
+  }
+
+  async #open({ handlers }: Program, { cmd, args, ...start }: ProgramStart, size: TerminalSize): Promise<Handle> {
+    const wish = { command: cmd, args, ...size, onData: handlers.onStdout };
+    const terminal: Terminal = await this.#runtime.openTerminal({ ...placeOf(start), ...wish });
+    return terminal;
   }
 
   /**
@@ -182,12 +215,11 @@ export class Programs {
       const [cmd = '', ...args] = entry.command.split(' ');
       const unknown = { cmd, args, envs: {}, cwd: undefined, tag: undefined, hasStdin: true };
       const before = earlier.get(entry.pid);
-      const program = new Program(
-        before === undefined ? unknown : { ...before.config, tag: before.tag, hasStdin: before.hasStdin },
-      );
+      const known = before === undefined ? unknown : { ...before.config, tag: before.tag, hasStdin: before.hasStdin };
+      const program = new Program(known, before?.isOnTerminal ?? false);
       try {
         program.read(this.#logger(program));
-        this.#adopt(program, await entry.attach(program.handlers));
+        this.#adopt(program, handleOf(await entry.attach(program.handlers)));
       } catch (error) {
         // A runner, or a program that has ended.
         if (!isColdframeError(error)) throw error;
@@ -207,7 +239,7 @@ export class Programs {
     const fields = (): Record<string, string> => ({ pid: String(program.knownPid ?? ''), cmd: program.config.cmd });
     const lines = { stdout: this.#logs.lines('info', fields), stderr: this.#logs.lines('warn', fields) };
     return {
-      output: (stream, bytes) => void lines[stream].push(bytes),
+      output: (source, bytes) => void lines[source === 'stderr' ? 'stderr' : 'stdout'].push(bytes),
       end: ({ status }) => {
         lines.stdout.end();
         lines.stderr.end();
@@ -216,7 +248,7 @@ export class Programs {
     };
   }
 
-  #adopt(program: Program, handle: GuestProcess): void {
+  #adopt(program: Program, handle: Handle): void {
     const { pid } = handle;
     this.#programs.set(pid, program);
     program.follow(handle, () => {
@@ -228,10 +260,49 @@ export class Programs {
   }
 }
 
-// A program that receives a signal ends with 128 and the number of the signal.
-function endOf(exitCode: number, signal: 'SIGTERM' | 'SIGKILL' | undefined): ProgramEnd {
-  if (signal !== undefined && exitCode === 128 + constants.signals[signal]) {
-    return { exitCode: -1, exited: false, status: signal === 'SIGKILL' ? 'signal: killed' : 'signal: terminated' };
-  }
-  return { exitCode, exited: true, status: `exit status ${exitCode}` };
+/** The part of a wish that a program of an earlier snapshot keeps. */
+type Known = ProgramConfig & Pick<ProgramStart, 'tag' | 'hasStdin'>;
+
+/** A started program, with or without a terminal. */
+interface Handle extends Pick<GuestProcess, 'pid' | 'result' | 'kill' | 'resize'> {
+  write(bytes: Uint8Array): Promise<void>;
+  closeStdin?(): Promise<void>;
+}
+
+function handleOf(process: GuestProcess): Handle {
+  return {
+    pid: process.pid,
+    result: process.result,
+    kill: (signal) => process.kill(signal),
+    resize: (cols, rows) => process.resize(cols, rows),
+    write: (bytes) => process.writeStdin(bytes),
+    closeStdin: () => process.closeStdin(),
+  };
+}
+
+function placeOf({ envs, baseEnv, cwd, user }: Pick<ProgramStart, 'envs' | 'baseEnv' | 'cwd' | 'user'>) {
+  return { env: { ...baseEnv, ...envs }, user, ...(cwd === undefined ? {} : { cwd }) };
+}
+
+/** The names of signals in the texts that clients know. */
+const SIGNALS: Readonly<Record<string, string | undefined>> = {
+  SIGHUP: 'hangup',
+  SIGINT: 'interrupt',
+  SIGQUIT: 'quit',
+  SIGILL: 'illegal instruction',
+  SIGTRAP: 'trace/breakpoint trap',
+  SIGABRT: 'aborted',
+  SIGBUS: 'bus error',
+  SIGFPE: 'floating point exception',
+  SIGKILL: 'killed',
+  SIGSEGV: 'segmentation fault',
+  SIGPIPE: 'broken pipe',
+  SIGALRM: 'alarm clock',
+  SIGTERM: 'terminated',
+};
+
+// Clients know the texts of Go's `os.ProcessState`.
+function endOf({ exitCode, signal }: Pick<ExecResult, 'exitCode' | 'signal'>): ProgramEnd {
+  if (signal === null) return { exitCode, exited: true, status: `exit status ${exitCode}` };
+  return { exitCode: -1, exited: false, status: `signal: ${SIGNALS[signal] ?? signal.toLowerCase()}` };
 }

@@ -76,12 +76,13 @@ async function writeForm(body: Readable, request: IncomingMessage, upload: Uploa
   return settled.map((one) => (one as PromiseFulfilledResult<Written>).value);
 }
 
-async function writeOne(body: Readable, path: string, { sandbox, metadata }: Upload): Promise<Written> {
+async function writeOne(body: Readable, path: string, { sandbox, user, metadata }: Upload): Promise<Written> {
   const { runtime } = sandbox;
   const status = await runtime.stat(path).catch(() => undefined);
   if (status?.isDirectory === true) throw new AgentFailure(400, `path is a directory: ${path}`);
-  await runtime.mkdir(posix.dirname(path), { recursive: true });
-  await pipeline(body, runtime.createWriteStream(path));
+  const owner = user.name;
+  await runtime.mkdir(posix.dirname(path), { recursive: true, owner });
+  await pipeline(body, runtime.createWriteStream(path, { owner }));
   const hasMetadata = Object.keys(metadata).length > 0;
   if (hasMetadata) sandbox.fileMetadata.set(path, metadata);
   else sandbox.fileMetadata.delete(path);

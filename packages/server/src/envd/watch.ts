@@ -1,11 +1,10 @@
 // The changes below a directory, in the clients' terms.
 //
-// The SDK reports that a name or a file has changed. The kind of the
-// change follows from the state of the path before and after the change.
+// A rename has the two events that clients know: `RENAME` of the old name, `CREATE` of the new name.
 
 import { posix } from 'node:path';
 import { create } from '@bufbuild/protobuf';
-import type { FileStatus } from 'coldframe';
+import type { FileEvent, FileWatch } from 'coldframe';
 import { EventType, type FilesystemEvent, FilesystemEventSchema } from '../generated/filesystem_pb.js';
 import type { Sandbox } from '../sandboxes/sandbox.js';
 import { entryAt } from './entry.js';
@@ -17,56 +16,63 @@ export interface WatchOptions {
   includeEntry: boolean;
 }
 
-/** Yields the changes below `root` until `signal` aborts or the sandbox ends. */
-export async function* watchDirectory(
-  sandbox: Sandbox,
-  root: string,
-  { recursive, includeEntry }: WatchOptions,
-  signal: AbortSignal,
-): AsyncIterable<FilesystemEvent> {
-  const known = await statesBelow(sandbox, root, recursive);
-  try {
-    for await (const { type, path } of sandbox.runtime.watch(root, { recursive, signal })) {
-      if (type === 'overflow' || path === root) continue;
-      for (const kind of await kindsOf(sandbox, known, path)) {
-        const hasEntry = includeEntry && kind !== EventType.REMOVE && kind !== EventType.RENAME;
-        const entry = hasEntry ? await entryAt(sandbox, path).catch(() => undefined) : undefined;
-        const name = posix.relative(root, path);
-        yield create(FilesystemEventSchema, { name, type: kind, ...(entry === undefined ? {} : { entry }) });
-      }
+/** The changes below one directory, until `signal` aborts or the sandbox ends. */
+export class DirectoryWatch {
+  readonly #sandbox: Sandbox;
+  readonly #root: string;
+  readonly #options: WatchOptions;
+  readonly #changes: FileWatch<FileEvent>;
+  readonly #signal: AbortSignal;
+
+  private constructor(sandbox: Sandbox, root: string, options: WatchOptions, signal: AbortSignal) {
+    this.#sandbox = sandbox;
+    this.#root = root;
+    this.#options = options;
+    this.#signal = signal;
+    this.#changes = sandbox.runtime.watch(root, { recursive: options.recursive, typed: true, signal });
+  }
+
+  /** Starts a watch. All changes after the returned promise has resolved are reported. */
+  static async start(sandbox: Sandbox, root: string, options: WatchOptions, signal: AbortSignal): Promise<DirectoryWatch> {
+    const watch = new DirectoryWatch(sandbox, root, options, signal);
+    await watch.#changes.ready;
+    return watch;
+  }
+
+  /** Yields the changes as they happen. */
+  async *events(): AsyncIterable<FilesystemEvent> {
+    try {
+      for await (const change of this.#changes) yield* await this.#eventsOf(change);
+    } catch (error) {
+      if (!this.#signal.aborted) throw error;
     }
-  } catch (error) {
-    if (!signal.aborted) throw error;
+  }
+
+  /** Returns the changes that happened before the call and were not returned yet. */
+  async take(): Promise<FilesystemEvent[]> {
+    const events: FilesystemEvent[] = [];
+    for (const change of await this.#changes.drain()) events.push(...(await this.#eventsOf(change)));
+    return events;
+  }
+
+  async #eventsOf({ type, path, to }: FileEvent): Promise<FilesystemEvent[]> {
+    if (type === 'overflow' || path === this.#root) return [];
+    const event = await this.#event(KINDS[type], path);
+    return to === undefined ? [event] : [event, await this.#event(EventType.CREATE, to)];
+  }
+
+  async #event(type: EventType, path: string): Promise<FilesystemEvent> {
+    const hasEntry = this.#options.includeEntry && type !== EventType.REMOVE && type !== EventType.RENAME;
+    const entry = hasEntry ? await entryAt(this.#sandbox, path).catch(() => undefined) : undefined;
+    const name = posix.relative(this.#root, path);
+    return create(FilesystemEventSchema, { name, type, ...(entry === undefined ? {} : { entry }) });
   }
 }
 
-type State = Pick<FileStatus, 'mode' | 'mtimeMs' | 'size' | 'ino'>;
-
-async function kindsOf({ runtime }: Sandbox, known: Map<string, State>, path: string): Promise<EventType[]> {
-  const before = known.get(path);
-  const after = await runtime.stat(path, { followSymlinks: false }).catch(() => undefined);
-  if (after === undefined) {
-    known.delete(path);
-    return before === undefined ? [] : [EventType.REMOVE];
-  }
-  known.set(path, after);
-  if (before === undefined) return [EventType.CREATE];
-  const kinds: EventType[] = [];
-  if (before.mode !== after.mode) kinds.push(EventType.CHMOD);
-  if (before.mtimeMs !== after.mtimeMs || before.size !== after.size) kinds.push(EventType.WRITE);
-  return kinds;
-}
-
-async function statesBelow({ runtime }: Sandbox, root: string, recursive: boolean): Promise<Map<string, State>> {
-  const states = new Map<string, State>();
-  const walk = async (folder: string): Promise<void> => {
-    for (const { name, type } of await runtime.readDirWithTypes(folder).catch(() => [])) {
-      const path = posix.join(folder, name);
-      const state = await runtime.stat(path, { followSymlinks: false }).catch(() => undefined);
-      if (state !== undefined) states.set(path, state);
-      if (recursive && type === 'directory') await walk(path);
-    }
-  };
-  await walk(root);
-  return states;
-}
+const KINDS: Readonly<Record<Exclude<FileEvent['type'], 'overflow'>, EventType>> = {
+  create: EventType.CREATE,
+  write: EventType.WRITE,
+  remove: EventType.REMOVE,
+  rename: EventType.RENAME,
+  chmod: EventType.CHMOD,
+};

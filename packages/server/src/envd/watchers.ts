@@ -1,15 +1,13 @@
-// Watches whose events clients ask for, instead of reading a stream.
+// Watches whose events clients ask for, instead of reading a stream. The events wait in the sidecar,
+// which bounds their number.
 
 import { randomUUID } from 'node:crypto';
 import type { FilesystemEvent } from '../generated/filesystem_pb.js';
 import type { Sandbox } from '../sandboxes/sandbox.js';
-import { type WatchOptions, watchDirectory } from './watch.js';
-
-/** The most events that wait for a client. */
-const MOST_EVENTS = 4_096;
+import { DirectoryWatch, type WatchOptions } from './watch.js';
 
 interface Watcher {
-  events: FilesystemEvent[];
+  watch: DirectoryWatch;
   stop: AbortController;
 }
 
@@ -18,18 +16,25 @@ export class Watchers {
   readonly #bySandbox = new WeakMap<Sandbox, Map<string, Watcher>>();
 
   /** Starts a watch and returns its id. */
-  add(sandbox: Sandbox, path: string, options: WatchOptions): string {
+  async add(sandbox: Sandbox, path: string, options: WatchOptions): Promise<string> {
     const id = randomUUID();
-    const watcher: Watcher = { events: [], stop: new AbortController() };
+    const stop = new AbortController();
+    const watch = await DirectoryWatch.start(sandbox, path, options, stop.signal);
     const own = this.#bySandbox.get(sandbox) ?? new Map<string, Watcher>();
-    this.#bySandbox.set(sandbox, own.set(id, watcher));
-    void collect(sandbox, path, options, watcher).catch(() => own.delete(id));
+    this.#bySandbox.set(sandbox, own.set(id, { watch, stop }));
     return id;
   }
 
   /** Removes and returns the events of a watcher, or `undefined` if the watcher does not exist. */
   async take(sandbox: Sandbox, id: string): Promise<FilesystemEvent[] | undefined> {
-    return this.#bySandbox.get(sandbox)?.get(id)?.events.splice(0);
+    const own = this.#bySandbox.get(sandbox);
+    try {
+      return await own?.get(id)?.watch.take();
+    } catch {
+      // The watched directory is gone, or the client has removed the watcher.
+      own?.delete(id);
+      return undefined;
+    }
   }
 
   /** Ends a watch. */
@@ -37,12 +42,5 @@ export class Watchers {
     const own = this.#bySandbox.get(sandbox);
     own?.get(id)?.stop.abort();
     own?.delete(id);
-  }
-}
-
-async function collect(sandbox: Sandbox, path: string, options: WatchOptions, { events, stop }: Watcher): Promise<void> {
-  for await (const event of watchDirectory(sandbox, path, options, stop.signal)) {
-    if (events.length >= MOST_EVENTS) events.shift();
-    events.push(event);
   }
 }

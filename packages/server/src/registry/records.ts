@@ -58,8 +58,8 @@ export interface SandboxRecord extends Lifecycle {
   /** The content of the last pause, for a paused sandbox. */
   pauseMode: PauseMode | undefined;
   /**
-   * For a paused sandbox: the id of the snapshot in the SDK's store, or the digest of the archive
-   * of files.
+   * For a paused sandbox: the id of the snapshot in the SDK's store, or `undefined` if the sandbox
+   * is frozen in memory.
    */
   snapshot: string | undefined;
   /** Metadata of files by path, for a paused sandbox. */

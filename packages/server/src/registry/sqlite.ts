@@ -75,13 +75,10 @@ function begin(database: Database.Database, now: number): { home: string; epoch:
   set.run('home', newHome());
   set.run('checked', '0');
   const { value: home } = database.prepare(`SELECT value FROM settings WHERE name = 'home'`).get() as { value: string };
-  database
-    .prepare(
-      `INSERT OR REPLACE INTO ended (id, tenant, reason, at)
-       SELECT id, tenant, 'restart', ? FROM sandboxes WHERE state = 'running'`,
-    )
-    .run(now);
-  database.prepare(`DELETE FROM sandboxes WHERE state = 'running'`).run();
+  // A frozen sandbox has no snapshot, and has ended with its server too.
+  const gone = `FROM sandboxes WHERE state = 'running' OR fields ->> '$.snapshot' IS NULL`;
+  database.prepare(`INSERT OR REPLACE INTO ended (id, tenant, reason, at) SELECT id, tenant, 'restart', ? ${gone}`).run(now);
+  database.prepare(`DELETE ${gone}`).run();
   const failure = JSON.stringify({ message: 'The server was restarted during the build', step: undefined });
   database
     .prepare(
@@ -94,10 +91,7 @@ function begin(database: Database.Database, now: number): { home: string; epoch:
 
 function keptBy(database: Database.Database): ReturnType<Registry['kept']> {
   const column = (sql: string): string[] => (database.prepare(sql).all() as { value: string }[]).map(({ value }) => value);
-  const paused = (mode: string): string[] =>
-    column(
-      `SELECT fields ->> '$.snapshot' AS value FROM sandboxes WHERE state = 'paused' AND fields ->> '$.pauseMode' = '${mode}'`,
-    );
+  const paused = column(`SELECT fields ->> '$.snapshot' AS value FROM sandboxes WHERE state = 'paused'`);
   const built = column(`SELECT fields ->> '$.snapshot' AS value FROM builds WHERE fields ->> '$.snapshot' IS NOT NULL`);
   return {
     // A tenant whose sandbox left nothing behind has an end.
@@ -105,8 +99,8 @@ function keptBy(database: Database.Database): ReturnType<Registry['kept']> {
       `SELECT tenant AS value FROM sandboxes UNION SELECT tenant FROM templates
        UNION SELECT tenant FROM ended UNION SELECT tenant FROM steps`,
     ),
-    snapshots: new Set([...paused('full'), ...built, ...column('SELECT snapshot AS value FROM steps')]),
-    blobs: new Set([...paused('filesystem'), ...column('SELECT digest AS value FROM uploads')]),
+    snapshots: new Set([...paused, ...built, ...column('SELECT snapshot AS value FROM steps')]),
+    blobs: new Set(column('SELECT digest AS value FROM uploads')),
   };
 }
 

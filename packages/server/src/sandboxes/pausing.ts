@@ -1,47 +1,23 @@
-// Keeps a paused sandbox: its files and memory as a snapshot, or its files alone as an archive.
+// Keeps a paused sandbox: its files and memory as a snapshot, or its files alone as a snapshot. A
+// sandbox whose programs never rest is frozen in memory instead.
 
-import { createGzip } from 'node:zlib';
 import { isColdframeError, type Sidecar } from 'coldframe';
-import type { Blobs } from '../fleet/blobs.js';
 import type { PauseMode, SandboxRecord } from '../registry/records.js';
-import type { Registry } from '../registry/registry.js';
 import { SandboxFailure } from './failure.js';
 import type { Sandbox } from './sandbox.js';
 
-/** The stores of paused sandboxes. */
-export interface PauseStores {
-  registry: Registry;
-  sidecar: Sidecar;
-  blobs: Blobs;
-}
-
-/** The largest archive of files: more than the files of a sandbox can have. */
-const LARGEST_ARCHIVE = 16 * 2 ** 30;
-
-/** Keeps the state of a sandbox. Returns the id of the snapshot, or the digest of the archive. */
-export async function keep({ blobs }: PauseStores, sandbox: Sandbox, mode: PauseMode): Promise<string> {
-  if (mode === 'full') return (await quietly(sandbox.id, () => sandbox.runtime.pause())).id;
-  const archive = sandbox.runtime.exportTar('/');
-  const zipped = createGzip({ level: 1 });
-  archive.on('error', (error) => zipped.destroy(error));
-  return (await blobs.put(archive.pipe(zipped), LARGEST_ARCHIVE)).digest;
+/** Keeps the state of a sandbox. Returns the id of the snapshot, or `undefined` if it was frozen. */
+export async function keep(sandbox: Sandbox, mode: PauseMode): Promise<string | undefined> {
+  if (mode === 'full') return (await sandbox.runtime.pause({ whenBusy: 'freeze' }))?.id;
+  return (await sandbox.runtime.snapshot({ memory: false, store: 'disk', labels: { sandbox: sandbox.id } })).id;
 }
 
 /** Deletes the kept state of a sandbox that was restored or has ended. */
-export async function discard(
-  { registry, sidecar, blobs }: PauseStores,
-  tenant: string,
-  { pauseMode, snapshot }: Pick<SandboxRecord, 'pauseMode' | 'snapshot'>,
-): Promise<void> {
+export async function discard(sidecar: Sidecar, tenant: string, { snapshot }: Pick<SandboxRecord, 'snapshot'>): Promise<void> {
   if (snapshot === undefined) return;
-  if (pauseMode === 'filesystem') {
-    // A copy of the sandbox can have the same files.
-    if (!registry.sandboxes.paused().some((other) => other.snapshot === snapshot)) await blobs.delete(snapshot);
-  } else {
-    await sidecar.snapshots.delete(snapshot, { tenant }).catch((error: unknown) => {
-      if (!isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) throw error;
-    });
-  }
+  await sidecar.snapshots.delete(snapshot, { tenant }).catch((error: unknown) => {
+    if (!isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) throw error;
+  });
 }
 
 /** Runs a call that needs resting programs. */

@@ -1,9 +1,6 @@
-// Makes the runtimes of sandboxes: from the template `base`, from a snapshot, or from an archive of
-// files. Each runtime gets the connections, the secrets and the volumes of its sandbox.
+// Makes the runtimes of sandboxes: from the template `base`, or from a snapshot. Each runtime gets the connections, the secrets and the volumes of its sandbox.
 
-import type { Readable } from 'node:stream';
 import { isColdframeError, NodeRuntime, type NodeRuntimeOptions, type Sidecar } from 'coldframe';
-import type { Blobs } from '../fleet/blobs.js';
 import type { VolumeMount } from '../registry/records.js';
 import type { Secrets } from '../secrets/secrets.js';
 import type { Volumes } from '../volumes/volumes.js';
@@ -21,7 +18,6 @@ export interface RuntimeWish {
 /** The parts of the server that runtimes are made from. */
 export interface RuntimeSources {
   sidecar: Sidecar;
-  blobs: Blobs;
   secrets: Secrets;
   volumes: Volumes;
   limits: NonNullable<NodeRuntimeOptions['limits']>;
@@ -50,18 +46,6 @@ export class Runtimes {
   async fromSnapshot(wish: RuntimeWish, snapshot: string): Promise<NodeRuntime> {
     const { sidecar } = this.#sources;
     return NodeRuntime.create({ sidecar, tenant: wish.tenant, snapshot, ...this.#policy(wish), ...this.#mounts(wish) });
-  }
-
-  /** Makes a runtime of the template `base` with the files of an archive. */
-  async fromArchive(wish: RuntimeWish, archive: Readable): Promise<NodeRuntime> {
-    const runtime = await makeBase({ ...this.#parts(wish), ...this.#mounts(wish) });
-    try {
-      await runtime.importTar(archive, { path: '/', gzip: true });
-      return runtime;
-    } catch (error) {
-      await runtime.dispose();
-      throw error;
-    }
   }
 
   /** Changes the connections of a running runtime. */

@@ -6,7 +6,6 @@
 
 import type { NodeRuntime, Sidecar } from 'coldframe';
 import type { Events } from '../events/events.js';
-import type { Blobs } from '../fleet/blobs.js';
 import type { Coordinator } from '../fleet/coordinator.js';
 import { newSandboxId, newToken } from '../ids.js';
 import type { EndReason, Lifecycle, PauseMode, SandboxRecord, VolumeMount } from '../registry/records.js';
@@ -40,7 +39,6 @@ export interface SandboxParts {
   registry: Registry;
   sidecar: Sidecar;
   runtimes: Runtimes;
-  blobs: Blobs;
   quotas: Quotas;
   events: Events;
   coordinator: Coordinator;
@@ -182,24 +180,28 @@ export class Sandboxes {
     });
   }
 
-  /** Pauses a sandbox on disk. Returns `false` if the sandbox is paused already. */
+  /**
+   * Pauses a sandbox on disk, or in memory if a program does not rest. Returns `false` if the
+   * sandbox is paused already.
+   */
   async pause(tenant: string, id: string, mode: PauseMode): Promise<boolean> {
     return this.#turns.run(id, async () => {
       if (this.find(tenant, id).state === 'paused') return false;
-      this.#parts.quotas.checkPaused(tenant);
+      const { sidecar, registry, quotas, events } = this.#parts;
+      quotas.checkPaused(tenant);
       const { sandbox, record } = this.live(tenant, id);
-      const snapshot = await keep(this.#parts, sandbox, mode);
+      const snapshot = await keep(sandbox, mode);
       sandbox.clearDeadline();
       sandbox.endStreams();
       const fileMetadata = Object.fromEntries(sandbox.fileMetadata);
-      this.#parts.registry.sandboxes.change(id, { state: 'paused', pauseMode: mode, snapshot, fileMetadata });
+      registry.sandboxes.change(id, { state: 'paused', pauseMode: mode, snapshot, fileMetadata });
       if (mode === 'filesystem') {
         this.#live.delete(id);
         await sandbox.end();
       }
       // A kill during the pause has removed the sandbox.
-      if (this.#parts.registry.sandboxes.get(id) === undefined) await discard(this.#parts, tenant, { pauseMode: mode, snapshot });
-      else this.#parts.events.record('paused', record, { mode });
+      if (registry.sandboxes.get(id) === undefined) await discard(sidecar, tenant, { snapshot });
+      else events.record('paused', record, { mode, ...(snapshot === undefined ? { frozen: true } : {}) });
       return true;
     });
   }
@@ -311,7 +313,7 @@ export class Sandboxes {
   }
 
   async #resume(record: SandboxRecord, timeoutMs: number): Promise<void> {
-    const { registry, coordinator, events, quotas } = this.#parts;
+    const { registry, sidecar, coordinator, events, quotas } = this.#parts;
     await quotas.admit(record.tenant, 1, async () => {
       const held = this.#live.get(record.id);
       if (held === undefined) await this.#restore(record);
@@ -327,7 +329,7 @@ export class Sandboxes {
       timeoutMs,
     } as const;
     registry.sandboxes.change(record.id, running);
-    await discard(this.#parts, record.tenant, record);
+    await discard(sidecar, record.tenant, record);
     const sandbox = this.#live.get(record.id);
     // A kill during the resume has removed the sandbox.
     if (registry.sandboxes.get(record.id) === undefined || sandbox === undefined) {
@@ -341,11 +343,7 @@ export class Sandboxes {
 
   // Restores a sandbox whose runtime this process does not hold.
   async #restore(record: SandboxRecord): Promise<void> {
-    const { runtimes, blobs } = this.#parts;
-    const { pauseMode, snapshot } = record;
-    const runtime = await (pauseMode === 'filesystem'
-      ? runtimes.fromArchive(record, blobs.get(snapshot as string))
-      : runtimes.fromSnapshot(record, snapshot as string));
+    const runtime = await this.#parts.runtimes.fromSnapshot(record, record.snapshot as string);
     const sandbox = new Sandbox(record, runtime);
     await sandbox.programs.attach([]);
     this.#live.set(record.id, sandbox);
@@ -380,13 +378,13 @@ export class Sandboxes {
   }
 
   async #end(record: SandboxRecord, reason: EndReason): Promise<boolean> {
-    const { registry, events } = this.#parts;
+    const { registry, sidecar, events } = this.#parts;
     const existed = registry.sandboxes.end(record.id, reason, Date.now());
     if (existed) events.record('killed', record, { reason });
     const sandbox = this.#live.get(record.id);
     this.#live.delete(record.id);
     if (sandbox !== undefined) await sandbox.end();
-    else if (record.state === 'paused') await discard(this.#parts, record.tenant, record);
+    else if (record.state === 'paused') await discard(sidecar, record.tenant, record);
     return existed;
   }
 

@@ -3,7 +3,7 @@
 import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isColdframeError, type NodeRuntime } from 'coldframe';
-import { environmentOf, userOf } from '../envd/user.js';
+import { environmentOf, type User, userOf } from '../envd/user.js';
 import { isGlob, matchesGlob } from './glob.js';
 
 /** The settings that steps change, and later steps and sandboxes use. */
@@ -24,6 +24,28 @@ export class StepError extends Error {
 /** Receives the lines of a command. */
 export type OnLine = (stream: 'stdout' | 'stderr', line: string) => void;
 
+/** The user, the output and the bounds of one command. */
+export interface CommandWish {
+  /** The name of the user. @default the user of the settings */
+  user?: string | undefined;
+  onLine: OnLine;
+  signal?: AbortSignal | undefined;
+  /** Milliseconds. */
+  timeout?: number | undefined;
+  /** As in `spawnCommand()`. @default 'kill' */
+  orphans?: 'kill' | 'keep';
+}
+
+/** The files of one copy. */
+export interface CopyWish {
+  source: string;
+  target: string;
+  /** The name of the owner. @default the user of the settings */
+  user: string | undefined;
+  /** The permission bits of the files. @default the bits in the archive */
+  mode: number | undefined;
+}
+
 /** The longest time of one command of a build, in milliseconds. */
 const COMMAND_MS = 20 * 60_000;
 const LONGEST_LINE = 4_096;
@@ -41,7 +63,7 @@ export class BuildBox {
   /** Runs a command as a user. Fails with {@link StepError} unless its exit code is 0. */
   async run(command: string, userName: string | undefined, onLine: OnLine, signal: AbortSignal): Promise<void> {
     const failed = (reason: string): StepError => new StepError(`failed to run command '${command}': ${reason}`);
-    const process = await this.start(command, userName, onLine, signal, COMMAND_MS, failed);
+    const process = await this.start(command, { user: userName, onLine, signal, timeout: COMMAND_MS }, failed);
     const code = await process.wait();
     if (code !== 0) throw failed(signal.aborted ? 'the build was cancelled' : `exit status ${code}`);
   }
@@ -49,13 +71,9 @@ export class BuildBox {
   /** Starts a command as a user. `failed` makes the error. */
   async start(
     command: string,
-    userName: string | undefined,
-    onLine: OnLine,
-    signal: AbortSignal | undefined,
-    timeout: number | undefined,
+    { user: name = this.settings.user, onLine, signal, timeout, orphans = 'kill' }: CommandWish,
     failed: (reason: string) => StepError,
   ) {
-    const name = userName ?? this.settings.user;
     const user = userOf(name);
     if (user === undefined) throw failed(`command failed: unauthenticated: invalid username: '${name}'`);
     const lines = { stdout: splitter((line) => onLine('stdout', line)), stderr: splitter((line) => onLine('stderr', line)) };
@@ -63,7 +81,9 @@ export class BuildBox {
     try {
       const process = await this.runtime.spawnCommand('/bin/bash', ['-l', '-c', command], {
         env: { ...environmentOf(user), ...this.settings.env },
+        user: user.name,
         cwd,
+        orphans,
         onStdout: (bytes) => lines.stdout.push(bytes),
         onStderr: (bytes) => lines.stderr.push(bytes),
         ...(signal === undefined ? {} : { signal }),
@@ -84,7 +104,8 @@ export class BuildBox {
   /** Makes a directory the working directory. */
   async setWorkdir(path: string): Promise<void> {
     const workdir = this.resolve(path);
-    await this.runtime.mkdir(workdir, { recursive: true });
+    const owner = userOf(this.settings.user)?.name;
+    await this.runtime.mkdir(workdir, { recursive: true, ...(owner === undefined ? {} : { owner }) });
     this.settings.workdir = workdir;
   }
 
@@ -98,12 +119,17 @@ export class BuildBox {
 
   /**
    * Copies the files `source` of an archive to `target`. A file is copied to the path, or into a
-   * directory. Of a directory, the content is copied.
+   * directory. Of a directory, the content is copied. The files belong to a user, by default the
+   * user of the settings.
    */
-  async copy(archive: Readable, source: string, target: string, mode: number | undefined): Promise<void> {
+  async copy(archive: Readable, { source, target, user, mode }: CopyWish): Promise<void> {
+    const name = user ?? this.settings.user;
+    // Docker's form names a group too: each user has the group of the same name.
+    const owner = userOf(name.split(':', 1)[0] as string)?.name;
+    if (owner === undefined) throw new StepError(`failed to copy '${source}': invalid username: '${name}'`);
     const folder = await this.runtime.mkdtemp('/tmp/.build-');
     try {
-      await this.runtime.importTar(archive, { path: folder });
+      await this.runtime.importTar(archive, { path: folder, owner });
       const found = await this.#matches(folder, source.replace(/^\.?\//, '').replace(/\/$/, ''));
       if (found.length === 0) throw new StepError(`failed to copy '${source}': no such file in the archive`);
       const at = this.resolve(target);
@@ -111,7 +137,7 @@ export class BuildBox {
         target.endsWith('/') || target === '.' || found.length > 1 || isGlob(source) || (await this.#isDirectory(at));
       for (const path of found) {
         const isFolder = (await this.runtime.stat(path, { followSymlinks: false })).isDirectory;
-        await this.#move(path, isFolder || !isInto ? at : posix.join(at, posix.basename(path)), mode);
+        await this.#move(path, isFolder || !isInto ? at : posix.join(at, posix.basename(path)), { mode, owner });
       }
     } catch (error) {
       if (isColdframeError(error)) throw new StepError(`failed to copy '${source}': ${error.message}`, { cause: error });
@@ -121,14 +147,15 @@ export class BuildBox {
     }
   }
 
-  async #move(from: string, to: string, mode: number | undefined): Promise<void> {
+  async #move(from: string, to: string, made: { mode: number | undefined; owner: User['name'] }): Promise<void> {
+    const { mode, owner } = made;
     const { isDirectory, type } = await this.runtime.stat(from, { followSymlinks: false });
     if (!isDirectory) {
-      await this.runtime.mkdir(posix.dirname(to), { recursive: true });
+      await this.runtime.mkdir(posix.dirname(to), { recursive: true, owner });
       await this.runtime.rename(from, to);
     } else {
-      await this.runtime.mkdir(to, { recursive: true });
-      for (const name of await this.runtime.readDir(from)) await this.#move(posix.join(from, name), posix.join(to, name), mode);
+      await this.runtime.mkdir(to, { recursive: true, owner });
+      for (const name of await this.runtime.readDir(from)) await this.#move(posix.join(from, name), posix.join(to, name), made);
     }
     if (mode !== undefined && type !== 'symlink') await this.runtime.chmod(to, mode);
   }

@@ -255,7 +255,7 @@ export class Builder {
     const failed = (command: string) => (reason: string) => new StepError(`failed to run command '${command}': ${reason}`);
     if (startCmd !== undefined && startCmd !== '') {
       line(`Starting: ${startCmd}`);
-      await box.start(startCmd, undefined, onLine, undefined, undefined, failed(startCmd));
+      await box.start(startCmd, { onLine, orphans: 'keep' }, failed(startCmd));
     }
     if (readyCmd === undefined || readyCmd === '') {
       if (startCmd !== undefined && startCmd !== '') await sleep(DEFAULT_READY_MS);
@@ -264,7 +264,8 @@ export class Builder {
     line(`Waiting until ready: ${readyCmd}`);
     const until = Date.now() + READY_WITHIN_MS;
     while (!this.#closed.signal.aborted) {
-      const check = await box.start(readyCmd, undefined, () => {}, this.#closed.signal, READY_WITHIN_MS, failed(readyCmd));
+      const bounds = { signal: this.#closed.signal, timeout: READY_WITHIN_MS };
+      const check = await box.start(readyCmd, { onLine: () => {}, ...bounds }, failed(readyCmd));
       if ((await check.wait()) === 0) return;
       if (Date.now() > until)
         throw new StepError(`the ready command '${readyCmd}' did not succeed within ${READY_WITHIN_MS / 1_000} s`);

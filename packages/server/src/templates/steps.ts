@@ -63,11 +63,12 @@ export async function perform(box: BuildBox, step: BuildStep, context: StepConte
 }
 
 async function copy(box: BuildBox, { args, filesHash }: BuildStep, { archive }: StepContext): Promise<void> {
-  const [source = '', target = '.', , mode = ''] = args;
+  const [source = '', target = '.', user = '', mode = ''] = args;
   if (filesHash === undefined) throw new StepError(`failed to copy '${source}': the step has no filesHash`);
   if (mode !== '' && !/^[0-7]{1,4}$/.test(mode))
     throw new StepError(`failed to copy '${source}': the mode '${mode}' is not octal`);
-  await box.copy(archive(filesHash), source, target, mode === '' ? undefined : Number.parseInt(mode, 8));
+  const bits = mode === '' ? undefined : Number.parseInt(mode, 8);
+  await box.copy(archive(filesHash), { source, target, user: user === '' ? undefined : user, mode: bits });
 }
 
 function setVariable(env: Record<string, string>, name: string, value: string): void {

@@ -35,6 +35,7 @@ export async function openShell(
     args,
     cols,
     rows,
+    user: user.name,
     env: { ...environmentOf(user), ...env, LANG: 'C.UTF-8', ...envs },
     cwd: cwd === undefined || cwd === '' ? user.home : resolvePath(cwd, user),
     onData: onOutput,
