@@ -22,13 +22,7 @@ export const REASONS = [
     reason: 'needs Python',
     message: /python3?: (command )?not found|python3?[^\n]*exit(ed with| status) (code )?127|The language .?python/i,
   },
-  { reason: 'needs a pseudo terminal', file: /\/pty\/|test_pty/ },
-  { reason: 'needs the user root', name: /different[ _]user/i },
   { reason: 'needs the options `-s -f` of the command `ln`', name: /symlink.*force/i },
-  { reason: 'needs the command sudo', name: /bash.*scoped/i },
-  { reason: 'needs the file boot_id of /proc', name: /filesystem.only|keep_memory/i },
-  { reason: 'needs the file boot_id of /proc', message: /boot_id/ },
-  { reason: 'needs all events of a written file', file: /watch/ },
   { reason: 'this version does not recognize a closed connection of HTTP/1.1', file: /killed_during_run/ },
   { reason: 'needs the port of the interpreter', message: /port is not open|49999/ },
 ];

@@ -81,6 +81,11 @@ const CHANGES = [
     put: (_, ascii, rest) => ascii + rest.replaceAll('String.fromCharCode(r)', 'String.fromCharCode(56320|r)'),
   },
   {
+    why: 'a command whose output cannot be redirected fails, and the script continues',
+    find: /catch\(a\)\{if\(!s\)throw a;return\{error:(\w+)\("",`bash: \$\{t\}: cannot open redirect target\n`,1\)\}\}return\{entry:\{kind:"output"/,
+    put: 'catch(a){return{error:$1("",`${e.interpreter.where()}${t}: ${reasonOf(a)}\\n`,1)}}return{entry:{kind:"output"',
+  },
+  {
     why: 'the flags of the shell',
     find: /(\(o\+="C"\),o\+=)"s",o/,
     put: '$1e.interpreter.flags(),o',
@@ -147,7 +152,7 @@ function adapt(original) {
     if (found === null) throw new Error(`just-bash differs from its pinned version: ${name}`);
     return `${found[1]} as ${name}`;
   });
-  const corrections = `import { endOfArithmetic, setOfCharacters } from ${JSON.stringify(CORRECTIONS)};`;
+  const corrections = `import { endOfArithmetic, reasonOf, setOfCharacters } from ${JSON.stringify(CORRECTIONS)};`;
   return `${corrections}\n${text}\nexport { ${names.join(', ')} };\n`;
 }
 

@@ -1,6 +1,8 @@
 // Functions that replace parts of just-bash whose results differ from bash. build/just-bash.mjs
 // inserts the calls. Next: collation.js.
 
+export { reasonOf } from './reasons.js';
+
 /**
  * Returns the position of the two parentheses that end the arithmetic expression at `from`.
  */

@@ -155,8 +155,10 @@ class SocketStream extends StreamBase {
   }
   #accept() {
     // Waits for the next connection before the callbacks run, because a callback may throw.
-    if (this.#input.start(this.#socket) < 0) return;
-    const accepted = sys(NUMBERS.accept, this.#socket);
+    const status = this.#input.start(this.#socket);
+    // Another part of the program has closed the descriptor.
+    if (status === ERRNO.EBADF) this.setActive(false);
+    const accepted = status < 0 ? status : sys(NUMBERS.accept, this.#socket);
     if (accepted === ERRNO.EAGAIN) return;
     if (accepted < 0) {
       this.makeCallback(this.onconnection, accepted, undefined);

@@ -98,6 +98,7 @@ describe('a shell on a terminal', () => {
     expect(await user.runs('!nothing')).toContain('!nothing: event not found');
     expect(await user.runs('history 2')).toMatch(/ {2}echo a b; : .*\n +\d+ {2}history 2\n$/);
     await user.type('\x04');
+    await user.sees('exit\r\n');
     expect(await user.terminal.wait()).toBe(0);
     expect(Buffer.from(await runtime.readFile('/tmp/history')).toString()).toContain('echo $((6 * 7))\necho other\n');
     const next = await open({ HISTFILE: '/tmp/history' });
@@ -160,15 +161,16 @@ describe('a shell on a terminal', () => {
     expect(await user.runs('kill -9 %2; wait %2; echo $?')).toContain('137\n');
     expect(await user.runs('sleep 0.1 & wait; true')).toContain('[1] ');
     await user.type('exit\r');
+    await user.sees('\r\nexit\r\n');
     expect(await user.terminal.wait()).toBe(0);
   });
 
   test('a job reads the terminal with its attributes, and a secret is not shown', async () => {
     const user = await open();
     await user.type('read -s -p "secret: " secret; echo; echo "<$secret>"\r');
-    await user.sees('secret: ');
+    await user.sees('\r\nsecret: ');
     await user.type('hidden\r');
-    expect(await user.sees(PROMPT)).toBe(`\r\n<hidden>\r\n${PROMPT}`);
+    expect((await user.sees(PROMPT)).replace(CONTROL_SEQUENCE, '')).toBe(`\r\n<hidden>\r\n${PROMPT}`);
     await user.type('cat\r');
     await user.sees('\r\n');
     await new Promise((resolve) => setTimeout(resolve, 300));

@@ -30,6 +30,25 @@ describe.each(MODES)('$name', (mode) => {
       expect((await run('bash', '-c', 'if then'))[0]).toBe(2);
     }));
 
+  test('a command whose output cannot be redirected fails, and the script continues', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      await runtime.writeFile('/srv/of-root', 'kept', { owner: 'root', mode: 0o600 });
+      const script = `echo a > /nope/x; echo $?
+        { echo b; } >> /etc/passwd/x; echo $?
+        node -p 1 > /srv/of-root; echo $?
+        f() { echo c; }; f > /srv/of-root || echo failed`;
+      const { stdout, stderr, exitCode } = await runtime.execCommand('bash', ['-c', script]);
+      expect([stdout, exitCode]).toEqual(['1\n1\n1\nfailed\n', 0]);
+      expect(stderr.replace(/line \d/g, 'line N').split('\n')).toEqual([
+        'bash: line N: /nope/x: No such file or directory',
+        'bash: line N: /etc/passwd/x: Not a directory',
+        'bash: line N: /srv/of-root: Permission denied',
+        'bash: line N: /srv/of-root: Permission denied',
+        '',
+      ]);
+      expect(Buffer.from(await runtime.readFile('/srv/of-root')).toString()).toBe('kept');
+    }));
+
   test('a package script finds the tools of its folder', () =>
     withRuntime(mode, { files: FILES }, async (runtime) => {
       await runtime.execCommand('chmod', ['+x', 'node_modules/.bin/tool', 'package-script.sh']);

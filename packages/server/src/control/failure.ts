@@ -26,6 +26,7 @@ const STATUSES: Readonly<Record<FailureCode, number>> = {
   'not-here': 421,
   'not-running': 409,
   'not-quiet': 409,
+  'not-ready': 504,
   'name-taken': 409,
   quota: 429,
   draining: 503,

@@ -6,6 +6,7 @@ import { sandboxIdOf } from '../ids.js';
 import type { SandboxRecord } from '../registry/records.js';
 import { rollBack, takeSnapshot } from '../sandboxes/checkpoints.js';
 import type { NetworkConfig } from '../sandboxes/network.js';
+import { probe } from '../sandboxes/probe.js';
 import type { Control, Routes } from './app.js';
 import { ControlFailure, failureOf } from './failure.js';
 import {
@@ -18,6 +19,7 @@ import {
   NewSandboxBody,
   OldNewSandboxBody,
   PauseBody,
+  ProbeBody,
   RefreshBody,
   ResumeBody,
   RollbackBody,
@@ -124,8 +126,22 @@ export function addSandboxRoutes(app: Routes, control: Control): void {
   });
   const snapshot = { params: IdPath, body: SnapshotBody, tags, summary: 'Take a snapshot of a sandbox' };
   app.post('/sandboxes/:id/snapshots', { schema: snapshot }, async ({ tenant, params, body }, reply) => {
-    const taken = await takeSnapshot(control, tenant, sandboxIdOf(params.id), body?.name);
+    const { name, memory = true } = body ?? {};
+    const taken = await takeSnapshot(control, tenant, sandboxIdOf(params.id), { name, memory });
     return reply.code(201).send(snapshotResponse(taken.template, taken.tags));
+  });
+  const ready = { params: IdPath, body: ProbeBody, tags, summary: 'Wait until a server in a sandbox is ready' };
+  app.post('/sandboxes/:id/probe', { schema: ready }, async ({ tenant, params, body, raw }, reply) => {
+    const { sandbox } = sandboxes.live(tenant, sandboxIdOf(params.id));
+    const release = sandbox.hold(raw.socket);
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    try {
+      await probe(sandbox.runtime, { port: body.port, path: body.path, timeoutMs: body.timeout * 1_000 }, gone.signal);
+    } finally {
+      release();
+    }
+    return reply.code(204).send();
   });
   const rollback = { params: IdPath, body: RollbackBody, tags, summary: 'Roll a sandbox back to a snapshot' };
   app.post('/sandboxes/:id/rollback', { schema: rollback }, async ({ tenant, params, body }, reply) => {

@@ -27,8 +27,20 @@ export interface Taken {
   tags: readonly string[];
 }
 
+/** The name and the content of a new snapshot. */
+export interface SnapshotWish {
+  name: string | undefined;
+  /** Whether the snapshot has the programs with their memory, or the files alone. */
+  memory: boolean;
+}
+
 /** Takes a snapshot of a running sandbox. A snapshot with a known name gets another build. */
-export async function takeSnapshot(parts: CheckpointParts, tenant: string, id: string, name: string | undefined): Promise<Taken> {
+export async function takeSnapshot(
+  parts: CheckpointParts,
+  tenant: string,
+  id: string,
+  { name, memory }: SnapshotWish,
+): Promise<Taken> {
   const { sandboxes, registry, quotas, events } = parts;
   const reference = name === undefined ? undefined : referenceOf(tenant, name);
   if (name !== undefined && reference === undefined) {
@@ -41,7 +53,7 @@ export async function takeSnapshot(parts: CheckpointParts, tenant: string, id: s
     }
     if (known === undefined) quotas.checkTemplates(tenant);
     const labels = { sandbox: id, template: source.templateId, tenant, epoch: String(registry.epoch) };
-    const taken = await quietly(id, () => sandbox.runtime.snapshot({ store: 'disk', labels }));
+    const taken = await quietly(id, () => sandbox.runtime.snapshot({ store: 'disk', memory, labels }));
     const now = Date.now();
     const template: TemplateRecord = known ?? {
       id: newTemplateId(),

@@ -9,6 +9,7 @@ export type FailureCode =
   | 'not-here'
   | 'not-running'
   | 'not-quiet'
+  | 'not-ready'
   | 'name-taken'
   | 'snapshot-not-found'
   | 'volume-not-found'

@@ -253,3 +253,23 @@ test('the server describes its routes, its readiness and its counters', async ()
     lines.some((line) => line.startsWith('coldframe_requests_total{method="POST",route="/v2/sandboxes",status="201"}')),
   ).toBe(true);
 });
+
+test('a probe waits until a server is ready', () =>
+  harness.withSandbox(async (sandbox) => {
+    const path = `/sandboxes/${sandbox.sandboxId}/probe`;
+    const refused = await harness.call('POST', path, { port: 8080, timeout: 0 });
+    expect([refused.status, refused.body.error_code]).toEqual([504, 'not_ready']);
+    const ready = harness.call('POST', path, { port: 8080, path: '/health', timeout: 60 });
+    // The server answers the first two requests with the status 503.
+    const code = `let n = 0; require('node:http').createServer((request, reply) => {
+      reply.statusCode = request.url === '/health' && n++ > 1 ? 200 : 503; reply.end(); }).listen(8080)`;
+    await sandbox.files.write('server.js', code);
+    await sandbox.commands.run('node server.js', { background: true, timeoutMs: 0 });
+    expect((await ready).status).toBe(204);
+    const missing = await harness.call('POST', path, { port: 8080, path: '/other', timeout: 1 });
+    expect([missing.status, missing.body.message]).toEqual([
+      504,
+      'The server is not ready after 1000 ms: GET /other at port 8080 has the status 503',
+    ]);
+    expect((await harness.call('POST', path, { port: 0 })).status).toBe(400);
+  }));

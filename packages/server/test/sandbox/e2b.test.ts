@@ -135,7 +135,7 @@ test('watches a directory', async () =>
       arrived();
     });
     const until = async (last: string): Promise<void> => {
-      while (seen.at(-1) !== last) await new Promise<void>((resolve) => (arrived = resolve));
+      while (!seen.includes(last)) await new Promise<void>((resolve) => (arrived = resolve));
     };
     await files.write('one', '1');
     await until('create one');

@@ -136,6 +136,7 @@ browserTest('creates, pauses, resumes and ends a sandbox by keyboard', async () 
   await page.getByRole('tab', { name: 'files', selected: true }).waitFor();
   await page.getByRole('button', { name: 'Kill' }).press('Enter');
   await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
   expect((await client.list()).length).toBe(1);
   await page.getByRole('button', { name: 'Kill' }).press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Kill' }).press('Enter');

@@ -113,6 +113,16 @@ export const RefreshBody = z.object({ duration: seconds.min(0).optional() }).nul
 export const PauseBody = z.object({ memory: z.boolean().default(true) }).nullish();
 /** The body of a request for a snapshot. */
 export const SnapshotBody = z.object({ name: z.string().min(1).max(200).optional(), memory: z.boolean().optional() }).nullish();
+/** The body of a wait for a server in a sandbox. */
+export const ProbeBody = z.object({
+  port: z.number().int().min(1).max(65_535),
+  path: z
+    .string()
+    .regex(/^\/[^\s\0]*$/)
+    .max(2_000)
+    .optional(),
+  timeout: seconds.min(0).max(300).default(30),
+});
 /** The body of a rollback. */
 export const RollbackBody = z.object({ snapshotID: z.string().min(1).max(500) });
 /** The body of a request for copies. */

@@ -60,7 +60,11 @@ impl Process {
             (socket, descriptors.close(fd)?)
         };
         if let Some(id) = socket {
-            self.forget_socket(id);
+            // A stream of the program waits for the socket if another part of the program closes
+            // the descriptor. Without the completions, no event would reach the stream.
+            for operation in self.kernel.sockets.forget(id, self.pid) {
+                self.operations.complete(operation, Err(Errno::EBADF), Vec::new());
+            }
         }
         if let Some(held) = left {
             self.release(held, abort);

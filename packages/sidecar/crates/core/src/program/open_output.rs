@@ -101,6 +101,11 @@ impl Program {
         }
     }
 
+    /// Returns whether the program has ended and waits for the end of its output.
+    pub(crate) fn waits_for_output(&self) -> bool {
+        matches!(self.control.lock().open_output, OpenOutput::Waits(_))
+    }
+
     /// Reports the outcome of an ended program without waiting for the end of its output.
     pub(crate) fn stop_waiting_for_output(&self) {
         let mut control = self.control.lock();

@@ -142,8 +142,9 @@ impl<'k> EmbedderFiles<'k> {
             }
             let size = file.size(&tree)?;
             let left = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX);
-            // Files of `/proc` have the size 0, as on Linux.
-            let wanted = if size == 0 { MAX_GENERATED } else { left }.min(most);
+            // Files of `/proc` have the size 0, as on Linux. Reads of devices would have no end.
+            let is_text = size == 0 && matches!(file, Opened::Host(_));
+            let wanted = if is_text { MAX_GENERATED } else { left }.min(most);
             let mut bytes = vec![0; wanted];
             let mut done = 0;
             while done < wanted {
