@@ -82,7 +82,7 @@ const CHANGES = [
   },
   {
     why: 'a command whose output cannot be redirected fails, and the script continues',
-    find: /catch\(a\)\{if\(!s\)throw a;return\{error:(\w+)\("",`bash: \$\{t\}: cannot open redirect target\n`,1\)\}\}return\{entry:\{kind:"output"/,
+    find: /catch\(a\)\{if\(!s\)throw a;return\{error:(\w+)\(.{10,30}redirect target\n`,1\)\}\}return\{entry:\{kind:"output"/,
     put: 'catch(a){return{error:$1("",`${e.interpreter.where()}${t}: ${reasonOf(a)}\\n`,1)}}return{entry:{kind:"output"',
   },
   {

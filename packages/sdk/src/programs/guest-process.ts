@@ -203,8 +203,8 @@ export class GuestProcess {
   /**
    * Sets the size of the terminal that the program was opened on, in characters.
    *
-   * @throws `ERR_INVALID_OPTION`, `ENOTTY` without a terminal, `ESRCH` after the end of the program;
-   * otherwise as `exec()` for runtime and sidecar
+   * @throws `ERR_INVALID_OPTION`, `ENOTTY` without a terminal, `ESRCH` after the end of the
+   * program; otherwise as `exec()` for runtime and sidecar
    */
   async resize(columns: number, rows: number): Promise<void> {
     checkArgument('resize()', 'cols', TERMINAL_SIDE, columns);

@@ -130,7 +130,7 @@ export class Program {
     this.#readers.delete(reader);
   }
 
-  /** Writes to stdin, or types on the terminal. Fails with `EPIPE` if the program no longer reads. */
+  /** Writes to stdin, or types on the terminal. Fails with `EPIPE` if no program reads. */
   async write(bytes: Uint8Array): Promise<void> {
     await this.#live.write(bytes);
   }

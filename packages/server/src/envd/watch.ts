@@ -1,6 +1,6 @@
 // The changes below a directory, in the clients' terms.
 //
-// A rename has the two events that clients know: `RENAME` of the old name, `CREATE` of the new name.
+// A rename has two events, as clients know: `RENAME` of the old name, `CREATE` of the new name.
 
 import { posix } from 'node:path';
 import { create } from '@bufbuild/protobuf';

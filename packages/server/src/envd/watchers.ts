@@ -1,5 +1,5 @@
-// Watches whose events clients ask for, instead of reading a stream. The events wait in the sidecar,
-// which bounds their number.
+// Watches whose events clients ask for, instead of reading a stream. The events wait in the
+// sidecar, which bounds their number.
 
 import { randomUUID } from 'node:crypto';
 import type { FilesystemEvent } from '../generated/filesystem_pb.js';
@@ -31,7 +31,7 @@ export class Watchers {
     try {
       return await own?.get(id)?.watch.take();
     } catch {
-      // The watched directory is gone, or the client has removed the watcher.
+      // The watched directory was removed, or the client has removed the watcher.
       own?.delete(id);
       return undefined;
     }

@@ -6,7 +6,7 @@ import type { PauseMode, SandboxRecord } from '../registry/records.js';
 import { SandboxFailure } from './failure.js';
 import type { Sandbox } from './sandbox.js';
 
-/** Keeps the state of a sandbox. Returns the id of the snapshot, or `undefined` if it was frozen. */
+/** Keeps the state of a sandbox. Returns the id of the snapshot, or `undefined` after a freeze. */
 export async function keep(sandbox: Sandbox, mode: PauseMode): Promise<string | undefined> {
   if (mode === 'full') return (await sandbox.runtime.pause({ whenBusy: 'freeze' }))?.id;
   return (await sandbox.runtime.snapshot({ memory: false, store: 'disk', labels: { sandbox: sandbox.id } })).id;

@@ -1,5 +1,5 @@
-// Waits until a server in a sandbox is ready: a program listens at a port and, if the caller names a
-// path, answers a GET with a status below 400.
+// Waits until a server in a sandbox is ready: a program listens at a port. If the caller names a
+// path, the server must also answer a GET with a status below 400.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isColdframeError, type NodeRuntime } from 'coldframe';
@@ -18,7 +18,7 @@ const EVERY_MS = 50;
 /** The longest time of one request. A server may accept connections and not answer yet. */
 const REQUEST_MS = 5_000;
 
-/** Resolves when the server is ready. Fails with `not-ready` after the time, or without a program. */
+/** Resolves when the server is ready. Fails with `not-ready` after the time. */
 export async function probe(runtime: NodeRuntime, { port, path, timeoutMs }: ProbeWish, signal: AbortSignal): Promise<void> {
   const until = performance.now() + timeoutMs;
   const left = (): number => Math.max(1, Math.ceil(until - performance.now()));

@@ -1,4 +1,5 @@
-// Makes the runtimes of sandboxes: from the template `base`, or from a snapshot. Each runtime gets the connections, the secrets and the volumes of its sandbox.
+// Makes the runtimes of sandboxes: from the template `base`, or from a snapshot. Each runtime gets
+// the connections, the secrets and the volumes of its sandbox.
 
 import { isColdframeError, NodeRuntime, type NodeRuntimeOptions, type Sidecar } from 'coldframe';
 import type { VolumeMount } from '../registry/records.js';

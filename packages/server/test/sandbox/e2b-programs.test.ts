@@ -1,5 +1,5 @@
-// Tests with E2B's own client what needs the kernel's terminals, users and typed events, children
-// that outlive their command, pauses of the files alone, and sandboxes that are frozen in memory.
+// Tests with E2B's own client: terminals, users, typed events, and children that outlive their
+// command. Also tests pauses of the files alone, and sandboxes that are frozen in memory.
 
 import { Sandbox } from 'e2b';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -87,7 +87,7 @@ test('commands and files belong to the user of the call', () =>
     expect(await files.getInfo('/srv/own')).toMatchObject({ owner: 'root' });
     await expect(commands.run('echo y > /srv/own/file')).rejects.toMatchObject({
       exitCode: 1,
-      stderr: 'bash: line 1: /srv/own/file: Permission denied\n',
+      stderr: '/bin/bash: line 1: /srv/own/file: Permission denied\n',
     });
     await files.write('mine', 'x');
     expect(await files.getInfo('mine')).toMatchObject({ owner: 'user', group: 'user' });
@@ -101,8 +101,9 @@ test('a process that a command leaves behind continues', () =>
     const code = `require('node:http').createServer((_, reply) => reply.end('still here')).listen(8080)`;
     const { stdout } = await commands.run(`nohup node -e "${code}" > /tmp/log 2>&1 & echo started`);
     expect(stdout).toBe('started\n');
-    const ask = `node -e "const ask = () => fetch('http://127.0.0.1:8080').then((r) => r.text()).then(console.log, () => setTimeout(ask, 10)); ask()"`;
-    expect((await commands.run(ask)).stdout).toBe('still here\n');
+    const ask = `const ask = () => fetch('http://127.0.0.1:8080').then((reply) => reply.text())
+      .then(console.log, () => setTimeout(ask, 10)); ask();`;
+    expect((await commands.run(`node -e "${ask}"`)).stdout).toBe('still here\n');
   }));
 
 test('reports every kind of change, and renames with both names', () =>

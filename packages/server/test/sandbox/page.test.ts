@@ -135,6 +135,7 @@ browserTest('creates, pauses, resumes and ends a sandbox by keyboard', async () 
   await page.getByRole('tab', { name: 'overview' }).press('ArrowRight');
   await page.getByRole('tab', { name: 'files', selected: true }).waitFor();
   await page.getByRole('button', { name: 'Kill' }).press('Enter');
+  await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
   expect((await client.list()).length).toBe(1);

@@ -1,6 +1,21 @@
 // Generated from packages/sidecar/crates/protocol by `pnpm generate`. Do not edit.
 
-import { binary, binaryMap, details, fields, flag, list, listOf, natural, naturals, oneOf, text, textMap, texts, whole } from '../check.js';
+import {
+  binary,
+  binaryMap,
+  details,
+  fields,
+  flag,
+  list,
+  listOf,
+  natural,
+  naturals,
+  oneOf,
+  text,
+  textMap,
+  texts,
+  whole,
+} from '../check.js';
 import type {
   ChangeList,
   Credit,

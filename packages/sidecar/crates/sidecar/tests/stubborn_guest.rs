@@ -21,7 +21,7 @@ const GUEST: &str = r#"(module
   (func (export "cf_boot") (result i32) (i32.const 0))
   (func (export "cf_freeze") (result i32) (i32.const 0))
   (func (export "cf_info") (result i32)
-    (i32.store (i32.const 0) (i32.const 6))
+    (i32.store (i32.const 0) (i32.const 7))
     (i32.store (i32.const 4) (i32.const 1024))
     (i32.store (i32.const 8) (i32.const 65536))
     (i32.store (i32.const 12) (i32.const 65536))

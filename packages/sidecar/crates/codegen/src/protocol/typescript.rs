@@ -108,8 +108,8 @@ pub fn decoders(protocol: &Protocol) -> String {
     let mut names: Vec<_> = structs.map(|declared| declared.name.as_str()).collect();
     names.sort_unstable();
     format!(
-        "{HEADER}\nimport {{ {} }} from '../check.js';\nimport type {{\n  {},\n}} from './messages.js';\n{body}",
-        used.join(", "),
+        "{HEADER}\nimport {{\n  {},\n}} from '../check.js';\nimport type {{\n  {},\n}} from './messages.js';\n{body}",
+        used.join(",\n  "),
         names.join(",\n  ")
     )
 }
