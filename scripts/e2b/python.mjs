@@ -6,19 +6,20 @@ import { copyPackage, mustRun, runToEnd } from './run.mjs';
 
 const TEST_PACKAGES = ['pytest', 'pytest-asyncio', 'pytest-timeout', 'pytest-xdist', 'pytest-dotenv'];
 
-/** Prepares a copy of the package in `folder`. */
-export function preparePython(folder, from) {
+/** Prepares a copy of the package in `folder`, with further packages. */
+export function preparePython(folder, from, packages = []) {
   copyPackage(from, folder);
   const project = readFileSync(join(from, 'pyproject.toml'), 'utf8');
   const [, name] = /^name = "(.*)"$/m.exec(project) ?? [];
   const [, version] = /^version = "(.*)"$/m.exec(project) ?? [];
   const environment = join(folder, '.venv');
   const stamp = join(folder, '.installed');
-  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== project) {
+  const wanted = [project, ...packages].join('\n');
+  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
     rmSync(environment, { recursive: true, force: true });
     mustRun('python3', ['-m', 'venv', environment], folder);
-    mustRun(join(environment, 'bin/pip'), ['install', '--quiet', '-e', folder, ...TEST_PACKAGES], folder);
-    writeFileSync(stamp, project);
+    mustRun(join(environment, 'bin/pip'), ['install', '--quiet', '-e', folder, ...packages, ...TEST_PACKAGES], folder);
+    writeFileSync(stamp, wanted);
   }
   return { versions: { [name]: version }, run: (options) => run(folder, options) };
 }

@@ -34,6 +34,9 @@ const INTERPRETER_PROJECTS = [
   { test: { ...isolated, name: 'unit', include: ['tests/**/*.test.ts'], exclude: ['tests/runtimes/**'], testTimeout: 30_000 } },
 ];
 
+// The interpreter's package accepts later clients, which lack a parameter that the package uses.
+const INTERPRETER_CLIENT = 'e2b==2.45.1';
+
 const SUITES = [
   {
     name: 'js',
@@ -58,7 +61,7 @@ const SUITES = [
     name: 'interpreter-python',
     title: 'Python interpreter',
     from: 'interpreter',
-    prepare: (work, folder) => preparePython(join(work, 'interpreter-python'), join(folder, 'python')),
+    prepare: (work, folder) => preparePython(join(work, 'interpreter-python'), join(folder, 'python'), [INTERPRETER_CLIENT]),
     isPython: true,
   },
 ];

@@ -28,7 +28,12 @@ test('a report in the form of JUnit has passed, failed and skipped tests', () =>
 test('a test that passes without a server is offline, and all others are live', () => {
   const of = (name, status, message = '') => ({ file: 'tests/sandbox/files/a.test.ts', name, status, message });
   const offline = [of('one', 'passed'), of('two', 'failed'), of('three', 'failed'), of('four', 'skipped')];
-  const live = [of('one', 'failed'), of('two', 'passed'), of('three', 'failed', 'bash: python3: command not found'), of('four', 'skipped')];
+  const live = [
+    of('one', 'failed'),
+    of('two', 'passed'),
+    of('three', 'failed', 'bash: python3: command not found'),
+    of('four', 'skipped'),
+  ];
   expect(resultOf({ name: 'js', title: 'JavaScript' }, { e2b: '1' }, offline, live)).toEqual({
     name: 'js',
     title: 'JavaScript',

@@ -8,6 +8,7 @@ import { posix } from 'node:path';
 import { defineCommand, getCommandNames } from 'just-bash';
 import { cmp, hexdump, shuf, truncate, xxd } from './commands/bytes.js';
 import { chgrp, chown, groups, id, logname, whoami } from './commands/identity.js';
+import { ln } from './commands/links.js';
 import { arch, df, free, getent, install, uptime } from './commands/machine.js';
 import { killall, pgrep, pidof, pkill } from './commands/processes.js';
 import { stty } from './commands/stty.js';
@@ -147,6 +148,7 @@ export const own = [
     id,
     install,
     killall,
+    ln,
     logname,
   }),
   ...Object.entries({ pgrep, pidof, pkill, reset, setfattr, shuf, stty, tput, truncate, tty, uptime, whoami, xxd }),

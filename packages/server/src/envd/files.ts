@@ -144,18 +144,19 @@ async function sendFile(
   const { runtime } = sandbox;
   const { type, size } = await runtime.stat(path);
   if (type === 'directory') throw new AgentFailure(400, `path is a directory: ${path}`);
+  // Files of /proc have the size 0, and content.
+  const content = size === 0 ? Buffer.from(await runtime.readFile(path)) : undefined;
   const encoding = encodingOf(request);
   reply.header('vary', 'Accept-Encoding').header('content-type', 'application/octet-stream');
   const [first, last] = rangeOf(request, size);
   if (first !== undefined) reply.code(206).header('content-range', `bytes ${first}-${last}/${size}`);
-  if (size === 0) return reply.header('content-length', 0).send(Buffer.alloc(0));
+  if (content !== undefined) return reply.header('content-length', content.length).send(content);
   const stream = runtime.createReadStream(path, first === undefined ? {} : { start: first, end: last as number });
   if (encoding === 'gzip' && first === undefined) {
     const zipped = createGzip();
     pipeline(stream, zipped).catch((error: Error) => zipped.destroy(error));
     return reply.header('content-encoding', 'gzip').send(zipped);
   }
-  // Files of /proc have no size.
   const length = first === undefined ? size : (last as number) - first + 1;
   return reply.header('content-length', length).send(stream);
 }
