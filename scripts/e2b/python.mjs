@@ -52,7 +52,7 @@ export function resultsOf(xml) {
       file: `${classname.replaceAll('.', '/')}.py`,
       name: plain(name),
       status,
-      message: status === 'failed' ? plain(message + content) : '',
+      message: status === 'failed' ? plain(`${message}\n${content}`) : '',
     };
   });
 }

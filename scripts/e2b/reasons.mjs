@@ -10,7 +10,9 @@ export const REASONS = [
     message: /ENOTFOUND|fetch failed|Name or service|resolve|connect/i,
   },
   { reason: 'needs the program curl and the internet', file: /network\.test|test_network|internetAccess|internet_access/ },
-  { reason: 'needs R or Java', name: /\b(r|java)\b/i, file: /kernels|languages|env_vars\/(r|java)|test_(r|java)\b/ },
+  { reason: 'needs R or Java', name: /\b(r|java)\b/i, file: /kernels|languages/ },
+  { reason: 'needs R or Java', file: /env_vars\/(test_)?(r|java)\./ },
+  { reason: 'needs R or Java', name: /cwd[ _](r|java)\b/ },
   { reason: 'needs systemd', file: /systemd/ },
   {
     reason: 'needs a public host name of the server, and Python',
@@ -32,13 +34,16 @@ const LONGEST = 160;
 /** The reason of a failure whose message has no text. */
 const NO_TEXT = 'failed without a message';
 
-/** Returns the reason of a failure: a known reason, or the first line of the message. */
-export function reasonOf({ file, name, message }) {
+/**
+ * Returns the reason of a failure: a known reason, the usual reason of the suite, or the first line
+ * of the message.
+ */
+export function reasonOf({ file, name, message }, usual) {
   const matches = (own) =>
     (own.file === undefined || own.file.test(file)) &&
     (own.name === undefined || own.name.test(name)) &&
     (own.message === undefined || own.message.test(message));
-  return REASONS.find(matches)?.reason ?? firstLine(message);
+  return REASONS.find(matches)?.reason ?? usual ?? firstLine(message);
 }
 
 function firstLine(message) {

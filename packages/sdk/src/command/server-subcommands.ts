@@ -18,6 +18,7 @@ const SERVE: Subcommand = {
       repeats: true,
       help: 'a key of the API, also in COLDFRAME_API_KEY; by default a stored key',
     },
+    { name: 'config', value: 'FILE', help: 'a JSON file of further options: keys of tenants, quotas, sizes, webhooks' },
     { name: 'data', value: 'FOLDER', help: 'the folder of the registry and of snapshots' },
     { name: 'domain', value: 'DOMAIN', help: 'the domain of ports of sandboxes: PORT-ID.DOMAIN' },
     { name: 'cert', value: 'FILE', help: 'the certificate for *.DOMAIN, in PEM' },

@@ -10,6 +10,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createServer } from '../server.js';
 import { type CommandCall, CommandError, has, textOf, wholeOf } from './call.js';
+import { readConfig } from './config.js';
 import { isLoopback } from './loopback.js';
 
 const PORT = 3_000;
@@ -23,11 +24,14 @@ export async function serve(call: CommandCall): Promise<number> {
   const host = textOf(call, 'host') ?? '127.0.0.1';
   const port = wholeOf(call, 'port', 0, 65_535) ?? PORT;
   const directory = resolve(textOf(call, 'data') ?? dataFolder());
-  const given = keysOf(call);
+  const configFile = textOf(call, 'config');
+  const config = configFile === undefined ? {} : await readConfig(configFile);
+  const ofCommand = keysOf(call);
+  const given = ofCommand.length > 0 ? ofCommand : (config.apiKeys ?? []);
   if (given.length === 0 && !isLoopback(host)) {
     throw new CommandError(
       `--host ${host} is beyond the loopback, and there is no key`,
-      'Pass `--api-key KEY`, or set COLDFRAME_API_KEY.',
+      'Pass `--api-key KEY`, set COLDFRAME_API_KEY, or name `apiKeys` in the file of `--config`.',
     );
   }
   const domain = textOf(call, 'domain');
@@ -35,6 +39,7 @@ export async function serve(call: CommandCall): Promise<number> {
   const apiKeys = given.length > 0 ? given : [{ key: await ownKey(directory) }];
   const stopped = signal();
   const server = await createServer({
+    ...config,
     directory,
     apiKeys,
     ...(domain === undefined ? {} : { domain }),

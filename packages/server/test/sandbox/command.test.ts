@@ -70,6 +70,27 @@ test('serve refuses an address beyond the loopback without a key', async () => {
   expect([code, stderr]).toEqual([125, expect.stringMatching(/--host 0\.0\.0\.0 is beyond the loopback.*\n.*--api-key/)]);
 });
 
+test('serve reads keys of tenants and quotas from a file, and refuses other options', async () => {
+  const path = join(folder, 'serve.json');
+  const serveWith = (content: unknown, ...words: string[]) =>
+    writeFile(path, JSON.stringify(content)).then(() => coldframe(['serve', '--port', '0', '--config', path, ...words]));
+  const wrong = await serveWith({ quota: {} });
+  expect([wrong.code, wrong.stderr]).toEqual([125, expect.stringMatching(/serve\.json: .*Unrecognized key: "quota"/s)]);
+  expect((await coldframe(['serve', '--config', join(folder, 'missing.json')])).stderr).toContain('ENOENT');
+  const quotas = { acme: { sandboxes: 0 } };
+  await writeFile(path, JSON.stringify({ apiKeys: [{ key: 'of-acme', tenant: 'acme', scopes: ['exec'] }], quotas }));
+  const words = ['serve', '--port', '0', '--json', '--config', path, '--data', join(folder, 'of-config')];
+  const child = spawn(process.execPath, [COMMAND, ...words], { env: environment(), stdio: 'pipe' });
+  const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+  const { apiUrl, apiKey } = JSON.parse(String(chunk));
+  expect(apiKey).toBe(undefined);
+  const create = { method: 'POST', headers: { 'x-api-key': 'of-acme', 'content-type': 'application/json' } };
+  const refused = await fetch(`${apiUrl}/sandboxes`, { ...create, body: JSON.stringify({ templateID: 'base' }) });
+  expect([refused.status, (await refused.json()).error_code]).toEqual([429, 'quota']);
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+});
+
 test('login stores a key that the server accepts, in a file of the user', async () => {
   const path = join(folder, 'coldframe', 'server.json');
   expect((await stat(path)).mode & 0o777).toBe(0o600);

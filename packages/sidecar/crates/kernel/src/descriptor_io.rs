@@ -153,10 +153,14 @@ impl Process {
     }
 
     /// Appends `bytes` to the standard input. If `ends` is set, the input ends after these bytes.
-    /// Fails with `EBADF` if the standard input is not a pipe of the embedder.
+    /// Fails with `EBADF` if the standard input is not a pipe of the embedder, and with `EPIPE`
+    /// after the end of the process.
     pub fn feed(&self, bytes: &[u8], ends: bool) -> Result<(), Errno> {
-        let feed = *self.feed.lock();
-        self.kernel.sockets.feed(feed.ok_or(Errno::EBADF)?, bytes, ends)
+        // The embedder may write while the process ends, and then the input has no reader.
+        let without_input = || if self.is_closed.load(Ordering::Acquire) { Errno::EPIPE } else { Errno::EBADF };
+        let feed = (*self.feed.lock()).ok_or_else(without_input)?;
+        let fed = self.kernel.sockets.feed(feed, bytes, ends);
+        fed.map_err(|error| if error == Errno::EBADF { without_input() } else { error })
     }
 
     /// Returns the kind of a descriptor as a number of Node's `guessHandleType`. Returns

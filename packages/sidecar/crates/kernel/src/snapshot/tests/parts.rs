@@ -165,6 +165,8 @@ fn a_standard_input_stays_open_and_keeps_its_unread_bytes() {
     copy.guests[0].program.process().feed(b"more", true).expect("an open standard input");
     assert_eq!(read_all(&copy), (b"more".to_vec(), true));
     assert_eq!(copy.guests[0].program.process().feed(b"late", false), Err(Errno::EPIPE));
+    copy.guests[0].program.process().close();
+    assert_eq!(copy.guests[0].program.process().feed(b"later", true), Err(Errno::EPIPE), "the process has ended");
     assert_eq!(read_all(&world), (vec![7; 10_000], false), "the original has its own standard input");
 }
 
