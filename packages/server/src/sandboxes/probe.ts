@@ -22,6 +22,7 @@ const REQUEST_MS = 5_000;
 export async function probe(runtime: NodeRuntime, { port, path, timeoutMs }: ProbeWish, signal: AbortSignal): Promise<void> {
   const until = performance.now() + timeoutMs;
   const left = (): number => Math.max(1, Math.ceil(until - performance.now()));
+  let hasAnswered = false;
   let last = `no program listens at port ${port}`;
   try {
     await runtime.waitForListener({ port }, { timeoutMs: left(), signal });
@@ -33,10 +34,12 @@ export async function probe(runtime: NodeRuntime, { port, path, timeoutMs }: Pro
     try {
       const { status } = await runtime.fetch(port, { path, timeoutMs: Math.min(left(), REQUEST_MS), signal });
       if (status < 400) return;
+      hasAnswered = true;
       last = `GET ${path} at port ${port} has the status ${status}`;
     } catch (error) {
       if (!isColdframeError(error)) throw error;
-      last = `GET ${path} at port ${port}: ${error.message}`;
+      // The end of the time says less than an earlier answer.
+      if (performance.now() < until || !hasAnswered) last = `GET ${path} at port ${port}: ${error.message}`;
     }
     await sleep(Math.min(left(), EVERY_MS), undefined, { signal });
   }

@@ -26,6 +26,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /sandboxes': { templateID: 'base' },
   'POST /sandboxes/{id}/timeout': { timeout: 1 },
   'POST /sandboxes/{id}/resume': { timeout: 1 },
+  'POST /sandboxes/{id}/probe': { port: 1 },
   'POST /sandboxes/{id}/rollback': { snapshotID: 'x' },
   'POST /v3/templates': { name: 'x' },
   'POST /v2/templates': { alias: 'x' },

@@ -53,8 +53,8 @@ use tokio::time::{Sleep, sleep};
 
 /// The most bytes of one turn from the socket.
 const MAX_READ: usize = 64 << 10;
-/// The time that a peer has to end the connection after the last bytes of a closed session.
-const LINGER_TIME: Duration = Duration::from_secs(2);
+/// The seconds that a peer has to end the connection after the last bytes of a closed session.
+const LINGER_SECONDS: u64 = 2;
 
 /// The stream of encrypted bytes.
 pub enum Socket {
@@ -198,7 +198,7 @@ impl Connection {
     fn linger(&mut self, cx: &mut Context<'_>) -> Result<(), Stop> {
         self.is_last = true;
         self.write(cx)?;
-        let timer = self.lingering.get_or_insert_with(|| Box::pin(sleep(LINGER_TIME)));
+        let timer = self.lingering.get_or_insert_with(|| Box::pin(sleep(Duration::from_secs(LINGER_SECONDS))));
         let is_over = timer.as_mut().poll(cx).is_ready();
         let has_ended = self.socket.is_none() || (self.peer_ended && self.fin_sent);
         if has_ended || is_over || self.discarded > MAX_READ { Err(Stop::Closed) } else { Ok(()) }
