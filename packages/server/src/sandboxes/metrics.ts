@@ -24,7 +24,7 @@ export class Samples {
   readonly #runtime: NodeRuntime;
   readonly #samples: Sample[] = [];
   #cpuMs: number | undefined;
-  #startedAt = Date.now();
+  #takenAt = performance.now();
 
   constructor(runtime: NodeRuntime) {
     this.#runtime = runtime;
@@ -35,10 +35,12 @@ export class Samples {
     if (this.#runtime.state !== 'running') return;
     const { cpuMs, memoryBytes, filesystemBytes: diskBytes } = await this.#runtime.getResourceSnapshot();
     const at = Date.now();
-    const since = this.#samples.at(-1)?.at ?? this.#startedAt;
+    const now = performance.now();
+    const sinceMs = now - this.#takenAt;
+    this.#takenAt = now;
     const used = Math.max(0, cpuMs - (this.#cpuMs ?? 0));
     this.#cpuMs = cpuMs;
-    const cpuUsedPct = Math.round((used / Math.max(1, at - since)) * 10_000) / 100;
+    const cpuUsedPct = Math.round((used / Math.max(1, sinceMs)) * 10_000) / 100;
     this.#samples.push({ at, cpuUsedPct, memoryBytes, diskBytes });
     if (this.#samples.length > KEPT) this.#samples.shift();
   }

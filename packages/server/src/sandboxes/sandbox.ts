@@ -25,7 +25,8 @@ export class Sandbox {
   /** The metadata of files, by path. */
   readonly fileMetadata: Map<string, Record<string, string>>;
   readonly #streams = new Map<Socket, number>();
-  #usedAt = Date.now();
+  #usedAt = performance.now();
+  #until: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(record: Pick<SandboxRecord, 'id' | 'accessToken' | 'fileMetadata'>, runtime: NodeRuntime) {
@@ -38,11 +39,14 @@ export class Sandbox {
     this.fileMetadata = new Map(Object.entries(record.fileMetadata));
   }
 
-  /** Calls `end` at the time `at`. Replaces an earlier deadline. */
-  setDeadline(at: number, end: () => void): void {
+  /** Calls `end` after `ms` milliseconds. Replaces an earlier deadline. */
+  setDeadline(ms: number, end: () => void): void {
     clearTimeout(this.#timer);
+    // A change of the machine's time neither ends a sandbox early nor late.
+    const until = performance.now() + ms;
+    this.#until = until;
     const wait = (): void => {
-      const left = at - Date.now();
+      const left = until - performance.now();
       if (left <= 0) end();
       else this.#timer = setTimeout(wait, Math.min(left, LONGEST_TIMER_MS));
     };
@@ -52,11 +56,17 @@ export class Sandbox {
   /** Removes the deadline. */
   clearDeadline(): void {
     clearTimeout(this.#timer);
+    this.#until = undefined;
+  }
+
+  /** Milliseconds until the deadline, or 0 without a deadline. */
+  get leftMs(): number {
+    return this.#until === undefined ? 0 : this.#until - performance.now();
   }
 
   /** Milliseconds since the last request ended, or 0 while a request is open. */
   get idleMs(): number {
-    return this.#streams.size > 0 ? 0 : Date.now() - this.#usedAt;
+    return this.#streams.size > 0 ? 0 : performance.now() - this.#usedAt;
   }
 
   /** Registers the connection of an open stream until the stream ends. */
@@ -64,7 +74,7 @@ export class Sandbox {
     this.#streams.set(socket, (this.#streams.get(socket) ?? 0) + 1);
     return () => {
       const left = (this.#streams.get(socket) ?? 1) - 1;
-      this.#usedAt = Date.now();
+      this.#usedAt = performance.now();
       if (left === 0) this.#streams.delete(socket);
       else this.#streams.set(socket, left);
     };

@@ -166,7 +166,7 @@ export class Sandboxes {
 
   /** Moves the end of a sandbox to `timeoutMs` from now, unless the end is later already. */
   extend(record: SandboxRecord, timeoutMs: number): void {
-    if (Date.now() + timeoutMs > record.endAt) this.#setEnd(record, timeoutMs);
+    if (timeoutMs > (this.#live.get(record.id)?.leftMs ?? 0)) this.#setEnd(record, timeoutMs);
   }
 
   /** Resumes a paused sandbox, and extends its time. Returns whether the sandbox was paused. */
@@ -358,7 +358,7 @@ export class Sandboxes {
   }
 
   #watchDeadline(sandbox: Sandbox, endAt: number): void {
-    sandbox.setDeadline(endAt, () => {
+    sandbox.setDeadline(endAt - Date.now(), () => {
       // The sandbox has left the registry before its end can fail.
       this.#expire(sandbox.id).catch((error: Error) => process.emitWarning(error));
     });

@@ -262,12 +262,12 @@ export class Builder {
       return;
     }
     line(`Waiting until ready: ${readyCmd}`);
-    const until = Date.now() + READY_WITHIN_MS;
+    const until = performance.now() + READY_WITHIN_MS;
     while (!this.#closed.signal.aborted) {
       const bounds = { signal: this.#closed.signal, timeout: READY_WITHIN_MS };
       const check = await box.start(readyCmd, { onLine: () => {}, ...bounds }, failed(readyCmd));
       if ((await check.wait()) === 0) return;
-      if (Date.now() > until)
+      if (performance.now() > until)
         throw new StepError(`the ready command '${readyCmd}' did not succeed within ${READY_WITHIN_MS / 1_000} s`);
       await sleep(READY_EVERY_MS);
     }

@@ -86,7 +86,7 @@ test('serve reads keys of tenants and quotas from a file, and refuses other opti
   expect(apiKey).toBe(undefined);
   const create = { method: 'POST', headers: { 'x-api-key': 'of-acme', 'content-type': 'application/json' } };
   const refused = await fetch(`${apiUrl}/sandboxes`, { ...create, body: JSON.stringify({ templateID: 'base' }) });
-  expect([refused.status, (await refused.json()).error_code]).toEqual([429, 'quota']);
+  expect([refused.status, ((await refused.json()) as { error_code: string }).error_code]).toEqual([429, 'quota']);
   child.kill('SIGTERM');
   await once(child, 'exit');
 });
