@@ -125,7 +125,7 @@ test('a step of the machine’s time neither ends a sandbox nor keeps one', asyn
 /** Returns a folder on a small file system, or `undefined` without the right to mount. */
 async function smallDisk(): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'coldframe-disk-'));
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', folder], { stdio: 'ignore' });
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder], { stdio: 'ignore' });
   if (status === 0) return folder;
   await rm(folder, { recursive: true });
   return undefined;
@@ -140,9 +140,10 @@ test('a full disk fails a pause, and the sandbox continues', async ({ skip }) =>
     const url = `http://127.0.0.1:${Number(String(line))}`;
     const connection = { apiKey: KEY, apiUrl: url, sandboxUrl: url };
     const sandbox = await Sandbox.create(connection);
-    await sandbox.commands.run('head -c 30000000 /dev/urandom > /tmp/large');
+    const write = `fs.writeFileSync('/tmp/large', crypto.randomBytes(10_000_000))`;
+    await sandbox.commands.run(`node -e "${write}"`);
     await expect(sandbox.pause()).rejects.toThrow();
-    expect((await sandbox.commands.run('wc -c < /tmp/large')).stdout.trim()).toBe('30000000');
+    expect((await sandbox.commands.run('wc -c < /tmp/large')).stdout.trim()).toBe('10000000');
     await sandbox.commands.run('rm /tmp/large; echo kept > /tmp/small');
     await sandbox.pause();
     expect(await (await Sandbox.connect(sandbox.sandboxId, connection)).files.read('/tmp/small')).toBe('kept\n');
