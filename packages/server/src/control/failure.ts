@@ -31,6 +31,7 @@ const STATUSES: Readonly<Record<FailureCode, number>> = {
   quota: 429,
   draining: 503,
   'no-room': 429,
+  'disk-full': 507,
 };
 
 /** A failure as a client reads it. */

@@ -16,7 +16,8 @@ export type FailureCode =
   | 'secret-not-found'
   | 'quota'
   | 'draining'
-  | 'no-room';
+  | 'no-room'
+  | 'disk-full';
 
 /** A call about a sandbox that failed for a reason that its caller can act on. */
 export class SandboxFailure extends Error {

@@ -142,7 +142,7 @@ test('a full disk fails a pause, and the sandbox continues', async ({ skip }) =>
     const sandbox = await Sandbox.create(connection);
     const write = `fs.writeFileSync('/tmp/large', crypto.randomBytes(10_000_000))`;
     await sandbox.commands.run(`node -e "${write}"`);
-    await expect(sandbox.pause()).rejects.toThrow();
+    await expect(sandbox.pause()).rejects.toThrow('cannot be written');
     expect((await sandbox.commands.run('wc -c < /tmp/large')).stdout.trim()).toBe('10000000');
     await sandbox.commands.run('rm /tmp/large; echo kept > /tmp/small');
     await sandbox.pause();
