@@ -93,15 +93,29 @@ test('a broken stream neither ends the program nor stays with the server', async
 });
 
 test(`the server answers beside ${IDLE_CONNECTIONS} idle connections`, { timeout: TEN_MINUTES }, async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'coldframe-server-'));
+  // A process of its own, because both ends in one process need twice as many descriptors.
+  const child = spawn(process.execPath, [PROGRAM, directory, KEY], { stdio: ['ignore', 'pipe', 'inherit'] });
   const opened: Socket[] = [];
-  for (let count = 0; count < IDLE_CONNECTIONS; count++) {
-    const socket = connect(harness.port, '127.0.0.1');
-    socket.on('error', () => {});
-    opened.push(socket);
-    if (count % 100 === 99) await once(socket, 'connect');
+  try {
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const port = Number(String(line));
+    for (let count = 0; count < IDLE_CONNECTIONS; count++) {
+      const socket = connect(port, '127.0.0.1');
+      opened.push(socket);
+      await once(socket, 'connect');
+      socket.on('error', () => {});
+    }
+    const url = `http://127.0.0.1:${port}`;
+    const sandbox = await Sandbox.create({ apiKey: KEY, apiUrl: url, sandboxUrl: url });
+    expect((await sandbox.commands.run('echo 1')).stdout).toBe('1\n');
+    await sandbox.kill();
+  } finally {
+    for (const socket of opened) socket.destroy();
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await rm(directory, { recursive: true });
   }
-  await harness.withSandbox(async ({ commands }) => expect((await commands.run('echo 1')).stdout).toBe('1\n'));
-  for (const socket of opened) socket.destroy();
 });
 
 test('a step of the machine’s time neither ends a sandbox nor keeps one', async () => {
