@@ -9,6 +9,7 @@
 import { mkdirSync } from 'node:fs';
 import { fromRoot } from './build/paths.mjs';
 import { ensureBuilt, runMain } from './build.mjs';
+import { runNewest } from './e2b/newest.mjs';
 import { readOptions } from './e2b/options.mjs';
 import { writePage } from './e2b/page.mjs';
 import { mergeReport, readReport, resultOf, writeReport } from './e2b/report.mjs';
@@ -21,6 +22,13 @@ async function main() {
   const options = readOptions(process.argv.slice(2));
   await ensureBuilt({ dev: options.dev });
   mkdirSync(options.work, { recursive: true });
+  if (options.newest) {
+    const newest = await runNewest(options.work);
+    if (options.write) writeReport({ ...readReport(), newest });
+    if (options.write) writePage();
+    for (const { registry, name, version } of newest) say(`${name} ${version} (${registry}): passed`);
+    return;
+  }
   const results = [];
   for (const suite of chosenSuites(options)) {
     say(`${suite.name}: preparing`);

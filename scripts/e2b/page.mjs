@@ -27,6 +27,12 @@ function matrix({ suites }) {
   return [row('suite', 'versions', 'offline', 'live'), '|---|---|---|---|', ...rows].join('\n');
 }
 
+function newestTable(newest) {
+  const rows = newest.map(({ registry, name, version }) => row(`\`${name}\``, registry, version, 'passed'));
+  const head = [row('package', 'registry', 'version', 'calls'), '|---|---|---|---|'];
+  return ['`pnpm e2b --newest` runs calls of the newest packages, which are not modified:', '', ...head, ...rows].join('\n');
+}
+
 function groups({ title, groups: all }) {
   const rows = all.map(({ group, all: count, passed }) => row(group, passed, count));
   return [`### ${title}`, '', row('group', 'passed', 'live tests'), '|---|---|---|', ...rows].join('\n');
@@ -62,6 +68,7 @@ export function pageOf(report) {
     INTRO,
     '## Versions',
     matrix(report),
+    ...(report.newest === undefined ? [] : [newestTable(report.newest)]),
     '## Live tests by group',
     ...report.suites.map(groups),
     '## Reasons of failures',

@@ -58,9 +58,9 @@ export function resultOf({ name, title, usual }, versions, offline, live) {
 }
 
 /** Returns a report in which `results` replace the earlier results of their suites. */
-export function mergeReport({ suites }, results) {
+export function mergeReport({ suites, ...rest }, results) {
   const kept = suites.filter(({ name }) => !results.some((result) => result.name === name));
-  return { suites: [...kept, ...results].sort((a, b) => (a.name < b.name ? -1 : 1)) };
+  return { ...rest, suites: [...kept, ...results].sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
 export const readReport = () => (existsSync(reportPath) ? JSON.parse(readFileSync(reportPath, 'utf8')) : { suites: [] });

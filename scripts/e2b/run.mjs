@@ -36,6 +36,22 @@ export function mustRun(command, args, cwd) {
   }
 }
 
+/** Runs a program that must succeed, while this process serves the program. */
+export function mustRunBeside(command, args, cwd, environment) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, env: environmentWith(environment), stdio: ['ignore', 'ignore', 'pipe'] });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      stderr = (stderr + text).slice(-2_000);
+    });
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new BuildFailure(`e2b: ${command} ${args.join(' ')} failed: ${stderr}`));
+    });
+  });
+}
+
 /** Copies a package of a suite, without the packages that are installed there. */
 export function copyPackage(from, to) {
   if (!existsSync(from)) throw new BuildFailure(`e2b: ${from} is missing: pass the folder of the repository`);
