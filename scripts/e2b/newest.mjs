@@ -7,7 +7,7 @@ import { fromRoot } from '../build/paths.mjs';
 import { mustRun, mustRunBeside } from './run.mjs';
 import { startServer } from './server.mjs';
 
-const NPM = ['e2b', '@e2b/code-interpreter'];
+const NPM = ['e2b', '@e2b/code-interpreter', '@e2b/cli'];
 const PYPI = ['e2b', 'e2b-code-interpreter'];
 
 /** Returns `[{ registry, name, version }]`. Fails if a call of a client fails. */

@@ -2,6 +2,7 @@
 // in a folder that has the packages.
 
 import { equal, ok } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -35,3 +36,11 @@ await sandbox.kill();
 const interpreter = await Interpreter.create();
 equal((await interpreter.runCode('6 * 7', { language: 'javascript' })).text, '42');
 await interpreter.kill();
+
+// E2B's own command.
+const e2b = (...args) => execFileSync('node_modules/.bin/e2b', ['sandbox', ...args], { encoding: 'utf8' });
+const { sandboxId } = await Sandbox.create();
+ok(e2b('list').includes(sandboxId));
+ok(e2b('exec', sandboxId, 'echo', 'from the command').includes('from the command'));
+ok(e2b('logs', sandboxId).includes('from the command'));
+ok(e2b('kill', sandboxId).includes('has been killed'));
