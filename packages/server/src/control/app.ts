@@ -21,6 +21,7 @@ import type { Telemetry } from '../telemetry/telemetry.js';
 import type { Builder } from '../templates/builder.js';
 import type { Volumes } from '../volumes/volumes.js';
 import { requireKey } from './authenticate.js';
+import { checkEpoch } from './epoch.js';
 import { addEventRoutes } from './events.js';
 import { failureOf } from './failure.js';
 import { addHealthRoutes } from './health.js';
@@ -118,6 +119,7 @@ export async function createControl(control: Control) {
   await app.register(async (content) => addVolumeUploadRoute(content.withTypeProvider<ZodTypeProvider>(), control));
   await app.register(async (routes) => {
     routes.addHook('onRequest', requireKey(keys, audit));
+    routes.addHook('preHandler', checkEpoch(control.sandboxes));
     const typed = routes.withTypeProvider<ZodTypeProvider>();
     for (const add of ROUTES) add(typed, control);
   });

@@ -32,6 +32,7 @@ const STATUSES: Readonly<Record<FailureCode, number>> = {
   draining: 503,
   'no-room': 429,
   'disk-full': 507,
+  'wrong-epoch': 409,
 };
 
 /** A failure as a client reads it. */

@@ -17,7 +17,8 @@ export type FailureCode =
   | 'quota'
   | 'draining'
   | 'no-room'
-  | 'disk-full';
+  | 'disk-full'
+  | 'wrong-epoch';
 
 /** A call about a sandbox that failed for a reason that its caller can act on. */
 export class SandboxFailure extends Error {

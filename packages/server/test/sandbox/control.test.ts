@@ -273,3 +273,13 @@ test('a probe waits until a server is ready', () =>
     ]);
     expect((await harness.call('POST', path, { port: 0 })).status).toBe(400);
   }));
+
+test('a call for another epoch of a sandbox changes nothing', () =>
+  harness.withSandbox(async ({ sandboxId }) => {
+    const path = `/sandboxes/${sandboxId}`;
+    const { epoch } = (await harness.call('GET', path)).body;
+    const late = await harness.call('DELETE', path, undefined, { 'expect-epoch': String(epoch - 1) });
+    expect([late.status, late.body.error_code]).toEqual([409, 'wrong_epoch']);
+    const kept = await harness.call('GET', path, undefined, { 'expect-epoch': String(epoch) });
+    expect([kept.status, kept.body.state]).toEqual([200, 'running']);
+  }));

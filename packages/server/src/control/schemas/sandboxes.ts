@@ -199,6 +199,7 @@ export const sandboxResponse = (record: SandboxRecord, { domain }: Stated) => ({
   envdAccessToken: record.accessToken,
   trafficAccessToken: record.trafficToken ?? null,
   domain: domain ?? null,
+  epoch: record.epoch,
   ...aliasOf(record),
 });
 
@@ -214,6 +215,7 @@ export const listed = (record: SandboxRecord, { memoryBytes, diskBytes }: Stated
   memoryMB: Math.floor(memoryBytes / MIB),
   diskSizeMB: Math.floor(diskBytes / MIB),
   state: record.state,
+  epoch: record.epoch,
   metadata: record.metadata,
   lifecycle: { autoResume: record.autoResume, onTimeout: record.autoPause ? 'pause' : 'kill' },
   volumeMounts: record.volumeMounts,
