@@ -16,7 +16,7 @@ import { type Harness, KEY, startServer } from './harness.ts';
 
 const HEAD_BYTES = 5;
 const PROGRAM = fileURLToPath(new URL('server-process.mjs', import.meta.url));
-const IDLE_CONNECTIONS = repetitions(1_000, 10_000);
+const IDLE_CONNECTIONS = repetitions(500, 10_000);
 const SANDBOXES = repetitions(300, 100_000);
 const TEN_MINUTES = 600_000;
 
