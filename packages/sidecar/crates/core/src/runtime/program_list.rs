@@ -18,9 +18,10 @@ pub(super) struct ProgramList {
 }
 
 impl ProgramList {
-    /// Returns the live programs, and the ended programs whose output is open.
+    /// Returns the ended programs whose output is open, and then the live programs. A caller that
+    /// ends all programs in this order ends no output before the program that waits for the output.
     pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Program>> {
-        self.live.values().chain(self.with_open_output.values())
+        self.with_open_output.values().chain(self.live.values())
     }
 }
 

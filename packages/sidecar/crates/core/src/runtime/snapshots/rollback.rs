@@ -17,7 +17,7 @@ use coldframe_ids::Lineage;
 use coldframe_kernel::Kernel;
 use coldframe_kernel::snapshot::{RestoreInputs, RestoredKernel};
 use coldframe_panics::outside;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Runtime {
@@ -101,9 +101,9 @@ impl Runtime {
         };
         // A program that waits for the end of its output must not report the ends of the processes
         // that had the output. The restored programs take over the sinks of the others.
-        let roots: HashSet<Lineage> =
-            snapshot.programs.iter().filter(|saved| saved.is_root()).map(|saved| saved.lineage).collect();
-        for program in old.iter().filter(|program| program.waits_for_output() && !roots.contains(&program.lineage)) {
+        let is_restored =
+            |program: &Program| snapshot.programs.iter().any(|saved| saved.is_root() && saved.lineage == program.lineage);
+        for program in old.iter().filter(|program| program.waits_for_output() && !is_restored(program)) {
             program.end(Error::RolledBack);
         }
         // The following calls wait for guests of the old kernel, so they run without the lock of
