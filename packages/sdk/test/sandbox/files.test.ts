@@ -52,6 +52,14 @@ describe.each(MODES)('$name', (mode) => {
       expect(again.stdout).toBe('more,result.json,more/x.txt\n');
     }));
 
+  test('the app reads texts of /proc whole, and no bytes of devices', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const env = { LONG: 'x'.repeat(300_000) };
+      const { pid } = await runtime.spawnCommand('sleep', ['100'], { env });
+      expect(Buffer.from(await runtime.readFile(`/proc/${pid}/environ`)).toString()).toContain(`LONG=${env.LONG}`);
+      expect((await runtime.readFile('/dev/zero')).length).toBe(0);
+    }));
+
   test('the app writes, lists, renames and removes files', () =>
     withRuntime(mode, {}, async (runtime) => {
       const large = new Uint8Array(40 * 1024 * 1024).map((_, index) => index % 251);

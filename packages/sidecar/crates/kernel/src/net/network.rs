@@ -291,7 +291,7 @@ impl Network {
     }
 
     /// Removes a program's waits for a socket, because the program closes the socket's descriptor.
-    /// Returns the operations of the waits, which will not complete.
+    /// Returns the operations of the waits, which no event of the socket completes.
     pub(super) fn forget(&mut self, id: SocketId, pid: Pid) -> Vec<OperationId> {
         let Some(socket) = self.sockets.get_mut(&id) else { return Vec::new() };
         let own = |waiter: &Waiter| match waiter.owner {

@@ -282,7 +282,7 @@ impl Sockets {
     }
 
     /// Removes a program's waits for a socket whose descriptor the program closes. Returns the
-    /// operations of the waits, which will not complete.
+    /// operations of the waits, which no event of the socket completes.
     pub(crate) fn forget(&self, id: SocketId, pid: Pid) -> Vec<OperationId> {
         self.lock().network.forget(id, pid)
     }

@@ -42,8 +42,8 @@ const DIRECTORY: u32 = 0o200_000;
 const PERMISSIONS: u32 = 0o1777;
 const NEW_FILE: u32 = 0o644;
 
-/// The most bytes that a read returns of a file with the size 0.
-const MAX_GENERATED: usize = 64 << 10;
+/// The bytes by which the buffer for a text of `/proc` grows. The size of a text is unknown.
+const TEXT_PIECE: usize = 64 << 10;
 
 /// The embedder's access to a runtime's files.
 pub struct EmbedderFiles<'k> {
@@ -144,10 +144,11 @@ impl<'k> EmbedderFiles<'k> {
             let left = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX);
             // Files of `/proc` have the size 0, as on Linux. Reads of devices would have no end.
             let is_text = size == 0 && matches!(file, Opened::Host(_));
-            let wanted = if is_text { MAX_GENERATED } else { left }.min(most);
-            let mut bytes = vec![0; wanted];
+            let (wanted, piece) = if is_text { (most, TEXT_PIECE) } else { (left.min(most), most) };
+            let mut bytes = Vec::new();
             let mut done = 0;
             while done < wanted {
+                bytes.resize(wanted.min(done.saturating_add(piece)), 0);
                 match file.read(&mut tree, offset + done as u64, &mut bytes[done..])? {
                     0 => break,
                     count => done += count,
