@@ -4,6 +4,7 @@
 import fs from 'node:fs';
 import { posix } from 'node:path';
 import { reasonOf } from '../reasons.js';
+import { readOptions } from './options.js';
 
 const ok = (stdout = '') => ({ stdout, stderr: '', exitCode: 0, stdoutKind: 'bytes' });
 const fail = (stderr, exitCode = 1) => ({ stdout: '', stderr: `${stderr}\n`, exitCode });
@@ -22,24 +23,11 @@ function bytesOf(file, { cwd, stdin }) {
   return file === undefined || file === '-' ? Buffer.from(stdin, 'latin1') : fs.readFileSync(posix.resolve(cwd, file));
 }
 
-// Splits arguments into options and operands. `valued` has the letters of options with a value.
-function read(args, valued) {
-  const options = new Map();
-  const operands = [];
-  for (let at = 0; at < args.length; at++) {
-    const word = args[at];
-    if (!/^-./.test(word)) operands.push(word);
-    else if (valued.includes(word[1])) options.set(word[1], word.length > 2 ? word.slice(2) : (args[++at] ?? ''));
-    else for (const letter of word.slice(1)) options.set(letter, '');
-  }
-  return { options, operands };
-}
-
 const visible = (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.');
 
 export function xxd(args, context) {
   // `-ps` and `-postscript` are long names of `-p`.
-  const { options, operands } = read(
+  const { options, operands } = readOptions(
     args.map((arg) => ({ '-ps': '-p', '-plain': '-p', '-postscript': '-p', '-revert': '-r', '-bits': '-b' })[arg] ?? arg),
     'lscgoR',
   );
@@ -119,7 +107,7 @@ function revert(text, isPlain) {
 }
 
 export function hexdump(args, context) {
-  const { options, operands } = read(args, 'nse');
+  const { options, operands } = readOptions(args, 'nse');
   const unknown = [...options.keys()].find((letter) => !'Cnsvx'.includes(letter));
   if (unknown !== undefined) return fail(`hexdump: unsupported option -${unknown}`);
   let bytes;
@@ -162,7 +150,7 @@ function words(row, label, isWide) {
 }
 
 export function cmp(args, context) {
-  const { options, operands } = read(args, 'n');
+  const { options, operands } = readOptions(args, 'n');
   if (operands.length === 0) return fail("cmp: missing operand after 'cmp'\ncmp: Try 'cmp --help' for more information.", 2);
   const [first, second = '-'] = operands;
   const contents = [];
@@ -202,10 +190,7 @@ export function cmp(args, context) {
 const lineOf = (bytes, shared, line) => (bytes[shared - 1] === 10 ? `line ${line - 1}` : `in line ${line}`);
 
 export function truncate(args, { cwd }) {
-  const { options, operands } = read(
-    args.map((arg) => arg.replace(/^--size=/, '-s').replace('--no-create', '-c')),
-    'sr',
-  );
+  const { options, operands } = readOptions(args, 'sr', { '--size': '-s', '--no-create': '-c' });
   const [, sign, text] = /^([+-]?)(.*)$/.exec(options.get('s') ?? '');
   const size = sizeOf(text);
   if (!options.has('s')) return fail("truncate: you must specify either '--size' or '--reference'");
@@ -228,10 +213,7 @@ export function truncate(args, { cwd }) {
 }
 
 export function shuf(args, context) {
-  const { options, operands } = read(
-    args.map((arg) => arg.replace('--head-count=', '-n').replace('--input-range=', '-i')),
-    'nio',
-  );
+  const { options, operands } = readOptions(args, 'nio', { '--head-count': '-n', '--input-range': '-i' });
   let lines;
   if (options.has('e')) lines = operands;
   else if (options.has('i')) {

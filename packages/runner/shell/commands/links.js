@@ -4,52 +4,32 @@
 import fs from 'node:fs';
 import { posix } from 'node:path';
 import { reasonOf } from '../reasons.js';
+import { readOptions } from './options.js';
 
 const fail = (stderr) => ({ stdout: '', stderr: `${stderr}\nTry 'ln --help' for more information.\n`, exitCode: 1 });
 
 const LONG = {
-  __proto__: null,
-  '--symbolic': 's',
-  '--force': 'f',
-  '--no-dereference': 'n',
-  '--no-target-directory': 'T',
-  '--verbose': 'v',
-  '--relative': 'r',
-  '--logical': 'L',
-  '--physical': 'P',
+  '--symbolic': '-s',
+  '--force': '-f',
+  '--no-dereference': '-n',
+  '--no-target-directory': '-T',
+  '--target-directory': '-t',
+  '--verbose': '-v',
+  '--relative': '-r',
+  '--logical': '-L',
+  '--physical': '-P',
 };
-const LETTERS = 'sfnTvrLP';
-
-// Returns the options by letter, the directory of `-t`, and the operands. Returns the message of a
-// wrong option as `wrong`.
-function read(args) {
-  const options = new Set();
-  const operands = [];
-  let into;
-  for (let at = 0; at < args.length; at++) {
-    const word = args[at];
-    const [, folder] = /^--target-directory=(.*)$/s.exec(word) ?? [];
-    if (word === '--') return { options, into, operands: [...operands, ...args.slice(at + 1)] };
-    if (!/^-./.test(word)) operands.push(word);
-    else if (folder !== undefined) into = folder;
-    else if (LONG[word] !== undefined) options.add(LONG[word]);
-    else if (word.startsWith('--')) return { wrong: `ln: unrecognized option '${word}'` };
-    else {
-      const [, letters, value] = /^-([^t]*)(?:t(.*))?$/s.exec(word);
-      const unknown = [...letters].find((letter) => !LETTERS.includes(letter));
-      if (unknown !== undefined) return { wrong: `ln: invalid option -- '${unknown}'` };
-      for (const letter of letters) options.add(letter);
-      if (value !== undefined) into = value === '' ? args[++at] : value;
-    }
-  }
-  return { options, into, operands };
-}
+const LETTERS = 'sfnTtvrLP';
 
 const statusOf = (path, follows) => (follows ? fs.statSync : fs.lstatSync)(path, { throwIfNoEntry: false });
 
 export function ln(args, { cwd }) {
-  const { options, into, operands, wrong } = read(args);
-  if (wrong !== undefined) return fail(wrong);
+  const { options, operands } = readOptions(args, 't', LONG);
+  const unknown = [...options.keys()].find((letter) => !LETTERS.includes(letter));
+  if (unknown?.startsWith('--')) return fail(`ln: unrecognized option '${unknown}'`);
+  if (unknown !== undefined) return fail(`ln: invalid option -- '${unknown}'`);
+  const into = options.get('t');
+  if (into === '') return fail("ln: option requires an argument -- 't'");
   if (operands.length === 0) return fail('ln: missing file operand');
   const at = (path) => posix.resolve(cwd, path);
   const isFolder = (path) => !options.has('T') && statusOf(at(path), !options.has('n'))?.isDirectory() === true;
