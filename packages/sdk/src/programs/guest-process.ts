@@ -206,10 +206,10 @@ export class GuestProcess {
    * @throws `ERR_INVALID_OPTION`, `ENOTTY` without a terminal, `ESRCH` after the end of the
    * program; otherwise as `exec()` for runtime and sidecar
    */
-  async resize(columns: number, rows: number): Promise<void> {
-    checkArgument('resize()', 'cols', TERMINAL_SIDE, columns);
+  async resize(cols: number, rows: number): Promise<void> {
+    checkArgument('resize()', 'cols', TERMINAL_SIDE, cols);
     checkArgument('resize()', 'rows', TERMINAL_SIDE, rows);
-    await this.#connection.request('process.resize', { runtime: this.#runtime, pid: this.#pid, size: { columns, rows } });
+    await this.#connection.request('process.resize', { runtime: this.#runtime, pid: this.#pid, size: { columns: cols, rows } });
   }
 
   /**

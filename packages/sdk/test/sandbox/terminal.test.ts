@@ -46,6 +46,20 @@ describe.each(MODES)('$name', (mode) => {
       await expect(terminal.resize(10, 10)).rejects.toMatchObject({ code: 'ESRCH' });
     }));
 
+  test('runs as another user, and only a program on a terminal has a size', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const code = "console.log(process.getuid(), process.env.HOME); process.stdin.on('data', () => {});";
+      const { terminal, waitFor } = await openScreen(runtime, { ...node(code), user: 'root' });
+      await waitFor('0 /root\r\n');
+      const viewer = await runtime.attach(terminal.pid);
+      await viewer.resize(50, 10);
+      await expect(viewer.resize(50, 65_536)).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION', option: 'rows' });
+      await terminal.dispose();
+      const program = await runtime.spawnCommand('cat', []);
+      await expect(program.resize(50, 10)).rejects.toMatchObject({ code: 'ENOTTY' });
+      await program.kill('SIGKILL');
+    }));
+
   test('Ctrl+C ends the program, and an unread input has its limit', () =>
     withRuntime(mode, { limits: { stdinBytes: 65_536 } }, async (runtime) => {
       const { terminal, waitFor } = await openScreen(runtime, node("console.log('on'); setInterval(() => {}, 1000)"));

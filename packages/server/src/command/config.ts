@@ -23,7 +23,5 @@ export async function readConfig(path: string): Promise<Config> {
   }
   const parsed = Config.safeParse(json);
   if (!parsed.success) throw new CommandError(`--config ${path}: ${z.prettifyError(parsed.error)}`, REMEDY);
-  // A default of the shape is no choice of the file.
-  const given = Object.keys(json as object);
-  return Object.fromEntries(Object.entries(parsed.data).filter(([name]) => given.includes(name)));
+  return parsed.data;
 }

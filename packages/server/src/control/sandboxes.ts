@@ -137,7 +137,11 @@ export function addSandboxRoutes(app: Routes, control: Control): void {
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     try {
-      await probe(sandbox.runtime, { port: body.port, path: body.path, timeoutMs: body.timeout * 1_000 }, gone.signal);
+      await probe(sandbox, { port: body.port, path: body.path, timeoutMs: body.timeout * 1_000 }, gone.signal);
+    } catch (error) {
+      // A client that has left receives no reply.
+      if (gone.signal.aborted) return reply.hijack();
+      throw error;
     } finally {
       release();
     }

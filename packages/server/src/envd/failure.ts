@@ -23,6 +23,7 @@ const STATUSES: Readonly<Record<string, number | undefined>> = {
   EPERM: 403,
   EROFS: 403,
   ENOSPC: 507,
+  ERR_RESOURCE_EXHAUSTED: 429,
 };
 
 /** Returns the status and the message of an error. */

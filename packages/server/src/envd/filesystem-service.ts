@@ -73,7 +73,7 @@ export const filesystemService: ServiceImpl<typeof Filesystem> = {
   async *watchDir({ path, recursive, includeEntry }, context) {
     const { sandbox, at } = target(context, path);
     await directoryAt(sandbox.runtime, at);
-    const watch = await DirectoryWatch.start(sandbox, at, { recursive, includeEntry }, context.signal);
+    const watch = await checked(at, () => DirectoryWatch.start(sandbox, at, { recursive, includeEntry }, context.signal));
     yield create(WatchDirResponseSchema, { event: { case: 'start', value: {} } });
     for await (const event of watch.events()) {
       yield create(WatchDirResponseSchema, { event: { case: 'filesystem', value: event } });
@@ -83,7 +83,7 @@ export const filesystemService: ServiceImpl<typeof Filesystem> = {
   async createWatcher({ path, recursive, includeEntry }, context) {
     const { sandbox, at } = target(context, path);
     await directoryAt(sandbox.runtime, at);
-    return { watcherId: await WATCHERS.add(sandbox, at, { recursive, includeEntry }) };
+    return { watcherId: await checked(at, () => WATCHERS.add(sandbox, at, { recursive, includeEntry })) };
   },
 
   async getWatcherEvents({ watcherId }, context) {
@@ -138,4 +138,6 @@ const CODES: Readonly<Record<string, Code | undefined>> = {
   EPERM: Code.PermissionDenied,
   EROFS: Code.PermissionDenied,
   ENOSPC: Code.ResourceExhausted,
+  ENOSYS: Code.Unimplemented,
+  ERR_RESOURCE_EXHAUSTED: Code.ResourceExhausted,
 };

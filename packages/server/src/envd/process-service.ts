@@ -102,11 +102,12 @@ export const processService: ServiceImpl<typeof Process> = {
   async update({ process, pty }, context) {
     const program = programOf(calledBy(context).sandbox.programs, process);
     if (pty === undefined) return {};
-    if (!program.isOnTerminal) throw NO_TERMINAL();
+    if (!program.isOnTerminal) throw noTerminal();
     try {
       await program.resize(sizeOfTerminal(pty));
     } catch (error) {
       if (isColdframeError(error, 'ESRCH')) throw new ConnectError('process has ended', Code.NotFound);
+      if (isColdframeError(error, 'ERR_INVALID_OPTION')) throw new ConnectError(error.message, Code.InvalidArgument);
       throw error;
     }
     return {};
@@ -127,7 +128,7 @@ function programOf(
 async function write(program: Program, input: ProcessInput | undefined): Promise<void> {
   const { case: kind, value } = input?.input ?? {};
   if (kind === undefined || value === undefined) throw new ConnectError('input is required', Code.InvalidArgument);
-  if (kind === 'pty' && !program.isOnTerminal) throw NO_TERMINAL();
+  if (kind === 'pty' && !program.isOnTerminal) throw noTerminal();
   if (kind === 'stdin' && program.isOnTerminal)
     throw new ConnectError('the process has a pseudo terminal', Code.FailedPrecondition);
   if (kind === 'stdin' && !program.hasStdin) throw new ConnectError('stdin is not enabled for this process', Code.Internal);
@@ -140,16 +141,14 @@ async function write(program: Program, input: ProcessInput | undefined): Promise
   }
 }
 
-const NO_TERMINAL = (): ConnectError => new ConnectError('the process has no pseudo terminal', Code.FailedPrecondition);
+const noTerminal = (): ConnectError => new ConnectError('the process has no pseudo terminal', Code.FailedPrecondition);
 
 /** The size of a terminal of a client that states no size. */
 const USUAL_SIZE: TerminalSize = { cols: 80, rows: 24 };
-const LONGEST_SIDE = 65_535;
 
+// A message has further fields, which the SDK refuses.
 function sizeOfTerminal({ size }: PTY): TerminalSize {
   const { cols, rows } = size ?? USUAL_SIZE;
-  if (cols < 1 || rows < 1 || cols > LONGEST_SIDE || rows > LONGEST_SIDE)
-    throw new ConnectError(`the size of a terminal is 1 to ${LONGEST_SIDE}, not ${cols} × ${rows}`, Code.InvalidArgument);
   return { cols, rows };
 }
 
@@ -228,6 +227,7 @@ function startFailure(error: unknown, cmd: string, cwd: string): unknown {
   }
   if (error.code === 'ENOENT') return new ConnectError(`command '${cmd}' not found`, Code.NotFound);
   if (error.code === 'EACCES' || error.code === 'ENOEXEC') return new ConnectError(error.message, Code.PermissionDenied);
+  if (error.code === 'ERR_INVALID_OPTION') return new ConnectError(error.message, Code.InvalidArgument);
   if (error.code === 'ERR_RESOURCE_EXHAUSTED') return new ConnectError(error.message, Code.ResourceExhausted);
   return error;
 }

@@ -198,10 +198,8 @@ export class Programs {
     return this.#runtime.spawnCommand(cmd, args, { ...handlers, ...placeOf(start), orphans: 'keep', limits: { outputBytes: 0 } });
   }
 
-  async #open({ handlers }: Program, { cmd, args, ...start }: ProgramStart, size: TerminalSize): Promise<Handle> {
-    const wish = { command: cmd, args, ...size, onData: handlers.onStdout };
-    const terminal: Terminal = await this.#runtime.openTerminal({ ...placeOf(start), ...wish });
-    return terminal;
+  #open({ handlers }: Program, { cmd, args, ...start }: ProgramStart, size: TerminalSize): Promise<Terminal> {
+    return this.#runtime.openTerminal({ ...placeOf(start), command: cmd, args, ...size, onData: handlers.onStdout });
   }
 
   /**

@@ -2,6 +2,7 @@
 // sidecar, which bounds their number.
 
 import { randomUUID } from 'node:crypto';
+import { isColdframeError } from 'coldframe';
 import type { FilesystemEvent } from '../generated/filesystem_pb.js';
 import type { Sandbox } from '../sandboxes/sandbox.js';
 import { DirectoryWatch, type WatchOptions } from './watch.js';
@@ -28,10 +29,12 @@ export class Watchers {
   /** Removes and returns the events of a watcher, or `undefined` if the watcher does not exist. */
   async take(sandbox: Sandbox, id: string): Promise<FilesystemEvent[] | undefined> {
     const own = this.#bySandbox.get(sandbox);
+    const watcher = own?.get(id);
     try {
-      return await own?.get(id)?.watch.take();
-    } catch {
-      // The watched directory was removed, or the client has removed the watcher.
+      return await watcher?.watch.take();
+    } catch (error) {
+      // A pause has ended the watch, or the client has removed the watcher.
+      if (!isColdframeError(error) && watcher?.stop.signal.aborted !== true) throw error;
       own?.delete(id);
       return undefined;
     }

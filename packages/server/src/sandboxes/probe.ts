@@ -2,8 +2,9 @@
 // path, the server must also answer a GET with a status below 400.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isColdframeError, type NodeRuntime } from 'coldframe';
-import { SandboxFailure } from './failure.js';
+import { isColdframeError } from 'coldframe';
+import { notRunning, SandboxFailure } from './failure.js';
+import type { Sandbox } from './sandbox.js';
 
 /** The server that a caller waits for. */
 export interface ProbeWish {
@@ -18,32 +19,39 @@ const EVERY_MS = 50;
 /** The longest time of one request. A server may accept connections and not answer yet. */
 const REQUEST_MS = 5_000;
 
-/** Resolves when the server is ready. Fails with `not-ready` after the time. */
-export async function probe(runtime: NodeRuntime, { port, path, timeoutMs }: ProbeWish, signal: AbortSignal): Promise<void> {
+/** The errors of a runtime that was paused or has ended. */
+const OVER = ['ERR_RUNTIME_PAUSED', 'ERR_RUNTIME_DISPOSED', 'ERR_SIDECAR_DISPOSED', 'ERR_SIDECAR_EXITED'] as const;
+
+/**
+ * Resolves when the server is ready. Fails with `not-ready` after the time, and with `not-running`
+ * if the sandbox is paused or ends meanwhile.
+ */
+export async function probe({ id, runtime }: Sandbox, { port, path, timeoutMs }: ProbeWish, signal: AbortSignal): Promise<void> {
   const until = performance.now() + timeoutMs;
   const left = (): number => Math.max(1, Math.ceil(until - performance.now()));
-  let hasAnswered = false;
-  let last = `no program listens at port ${port}`;
+  const failed = (error: unknown): unknown => (isColdframeError(error, ...OVER) ? notRunning(id) : error);
   try {
     await runtime.waitForListener({ port }, { timeoutMs: left(), signal });
   } catch (error) {
-    if (!isColdframeError(error, 'ERR_LISTENER_TIMEOUT', 'ERR_PROGRAM_EXITED')) throw error;
-    throw notReady(last, timeoutMs);
+    if (!isColdframeError(error, 'ERR_LISTENER_TIMEOUT', 'ERR_PROGRAM_EXITED')) throw failed(error);
+    throw notReady(`no program listens at port ${port}`, timeoutMs);
   }
-  while (path !== undefined && performance.now() < until) {
+  if (path === undefined) return;
+  let reply: string | undefined;
+  for (;;) {
+    let last: string;
     try {
       const { status } = await runtime.fetch(port, { path, timeoutMs: Math.min(left(), REQUEST_MS), signal });
       if (status < 400) return;
-      hasAnswered = true;
-      last = `GET ${path} at port ${port} has the status ${status}`;
+      last = reply = `has the status ${status}`;
     } catch (error) {
-      if (!isColdframeError(error)) throw error;
-      // The end of the time says less than an earlier answer.
-      if (performance.now() < until || !hasAnswered) last = `GET ${path} at port ${port}: ${error.message}`;
+      if (!isColdframeError(error) || isColdframeError(error, ...OVER)) throw failed(error);
+      last = `fails: ${error.message}`;
     }
+    // At the end of the time, the last reply says more than a request without a reply.
+    if (performance.now() >= until) throw notReady(`GET ${path} at port ${port} ${reply ?? last}`, timeoutMs);
     await sleep(Math.min(left(), EVERY_MS), undefined, { signal });
   }
-  if (path !== undefined) throw notReady(last, timeoutMs);
 }
 
 const notReady = (reason: string, timeoutMs: number): SandboxFailure =>

@@ -42,7 +42,7 @@ export class Sandbox {
   /** Calls `end` after `ms` milliseconds. Replaces an earlier deadline. */
   setDeadline(ms: number, end: () => void): void {
     clearTimeout(this.#timer);
-    // A change of the machine's time neither ends a sandbox early nor late.
+    // A change of the machine's time does not move the end of a sandbox.
     const until = performance.now() + ms;
     this.#until = until;
     const wait = (): void => {

@@ -283,3 +283,14 @@ test('a call for another epoch of a sandbox changes nothing', () =>
     const kept = await harness.call('GET', path, undefined, { 'expect-epoch': String(epoch) });
     expect([kept.status, kept.body.state]).toEqual([200, 'running']);
   }));
+
+test('a probe ends with its sandbox', () =>
+  harness.withSandbox(async ({ sandboxId }) => {
+    const path = `/sandboxes/${sandboxId}`;
+    const paused = harness.call('POST', `${path}/probe`, { port: 8080, timeout: 60 });
+    // The calls are handled in turn.
+    await harness.call('GET', path);
+    await harness.call('POST', `${path}/pause`);
+    const { status, body } = await paused;
+    expect([status, body.error_code]).toEqual([409, 'not_running']);
+  }));

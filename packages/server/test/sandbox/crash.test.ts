@@ -2,43 +2,21 @@
 // acknowledged resume with their files. Sandboxes that ran have ended, with a reason. No sandbox is
 // half there.
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Sandbox, SandboxNotFoundError } from 'e2b';
 import { expect, test } from 'vitest';
 import { repetitions } from '../../../sdk/test/repetitions.ts';
-import { KEY } from './harness.ts';
+import { KEY, killProcess, startProcess } from './harness.ts';
 
-const PROGRAM = fileURLToPath(new URL('server-process.mjs', import.meta.url));
 const WORKERS = 3;
-
-interface Started {
-  child: ChildProcess;
-  connection: { apiKey: string; apiUrl: string; sandboxUrl: string };
-}
-
-async function start(directory: string): Promise<Started> {
-  const child = spawn(process.execPath, [PROGRAM, directory, KEY], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
-  const url = `http://127.0.0.1:${Number(String(line))}`;
-  return { child, connection: { apiKey: KEY, apiUrl: url, sandboxUrl: url } };
-}
-
-async function kill({ child }: Started): Promise<void> {
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
-}
 
 test('paused sandboxes resume and running sandboxes have ended after a kill at any time', { timeout: 600_000 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'coldframe-crash-'));
   try {
     for (let round = 0; round < repetitions(4, 30); round++) {
-      const first = await start(directory);
+      const first = await startProcess(directory);
       const paused = new Map<string, string>();
       const unknown = new Set<string>();
       const running = new Set<string>();
@@ -61,10 +39,10 @@ test('paused sandboxes resume and running sandboxes have ended after a kill at a
       const workers = Array.from({ length: WORKERS }, (_, worker) => work(worker).catch(() => {}));
       await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 1_500));
       isOver = true;
-      await kill(first);
+      await killProcess(first);
       await Promise.all(workers);
 
-      const second = await start(directory);
+      const second = await startProcess(directory);
       const listed = new Map<string, string>();
       for (const pages = Sandbox.list(second.connection); pages.hasNext; ) {
         for (const { sandboxId, state } of await pages.nextItems()) listed.set(sandboxId, state);
@@ -89,7 +67,7 @@ test('paused sandboxes resume and running sandboxes have ended after a kill at a
       expect(await readdir(join(directory, 'blobs'))).toEqual([]);
       const snapshots = await readdir(join(directory, 'snapshots'), { recursive: true }).catch(() => []);
       expect(snapshots.filter((name) => name.includes('snap-'))).toEqual([]);
-      await kill(second);
+      await killProcess(second);
     }
   } finally {
     await rm(directory, { recursive: true });

@@ -166,3 +166,14 @@ test('a sandbox whose program never rests is frozen, and continues', () =>
     await harness.restart();
     await expect(Sandbox.connect(sandbox.sandboxId, harness.connection)).rejects.toThrow('not found');
   }));
+
+test('a watch beyond the limit of the sandbox is refused', () =>
+  harness.withSandbox(async ({ sandboxId }) => {
+    const { envdAccessToken } = (await harness.call('GET', `/sandboxes/${sandboxId}`)).body;
+    const headers = { 'e2b-sandbox-id': sandboxId, 'e2b-sandbox-port': '49983', 'x-access-token': envdAccessToken };
+    const watch = () => harness.call('POST', '/filesystem.Filesystem/CreateWatcher', { path: '/home/user' }, headers);
+    let reply = await watch();
+    for (let count = 1; reply.status === 200 && count < 2_000; count++) reply = await watch();
+    expect([reply.status, reply.body.code]).toEqual([429, 'resource_exhausted']);
+    expect((await harness.call('POST', '/filesystem.Filesystem/Stat', { path: '/home/user' }, headers)).status).toBe(200);
+  }));

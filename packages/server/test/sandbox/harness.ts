@@ -1,10 +1,13 @@
 // A server of a test, on a free port of the loopback, and a connection of E2B's client.
 
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { type ConnectionOpts, Sandbox, type SandboxOpts } from 'e2b';
 import { createServer, type Server, type ServerOptions } from '../../dist/index.js';
 
@@ -109,4 +112,29 @@ export function requestPort(
     });
     sent.end(body);
   });
+}
+
+const PROGRAM = fileURLToPath(new URL('server-process.mjs', import.meta.url));
+
+/** A server in a process of its own, which a test can kill. */
+export interface ServerProcess {
+  child: ChildProcess;
+  port: number;
+  connection: ConnectionOpts & { apiUrl: string };
+}
+
+/** Starts a server in a process of its own. */
+export async function startProcess(directory: string): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [PROGRAM, directory, KEY], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(child.stdout, 'data');
+  const port = Number(String(line));
+  const url = `http://127.0.0.1:${port}`;
+  return { child, port, connection: { apiKey: KEY, apiUrl: url, sandboxUrl: url } };
+}
+
+/** Kills the process of a server, and waits for its end. */
+export async function killProcess({ child }: ServerProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
 }

@@ -1,21 +1,19 @@
 // Tests the server under slow and broken clients, many connections, steps of the machine's time, a
 // full disk, and many sandboxes one after the other.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Sandbox } from 'e2b';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { repetitions } from '../../../sdk/test/repetitions.ts';
-import { type Harness, KEY, startServer } from './harness.ts';
+import { type Harness, KEY, killProcess, startProcess, startServer } from './harness.ts';
 
 const HEAD_BYTES = 5;
-const PROGRAM = fileURLToPath(new URL('server-process.mjs', import.meta.url));
 const IDLE_CONNECTIONS = repetitions(500, 10_000);
 const SANDBOXES = repetitions(300, 100_000);
 const TEN_MINUTES = 600_000;
@@ -95,25 +93,21 @@ test('a broken stream neither ends the program nor stays with the server', async
 test(`the server answers beside ${IDLE_CONNECTIONS} idle connections`, { timeout: TEN_MINUTES }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'coldframe-server-'));
   // A process of its own, because both ends in one process need twice as many descriptors.
-  const child = spawn(process.execPath, [PROGRAM, directory, KEY], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = await startProcess(directory);
   const opened: Socket[] = [];
   try {
-    const [line] = (await once(child.stdout, 'data')) as [Buffer];
-    const port = Number(String(line));
     for (let count = 0; count < IDLE_CONNECTIONS; count++) {
-      const socket = connect(port, '127.0.0.1');
+      const socket = connect(server.port, '127.0.0.1');
       opened.push(socket);
       await once(socket, 'connect');
       socket.on('error', () => {});
     }
-    const url = `http://127.0.0.1:${port}`;
-    const sandbox = await Sandbox.create({ apiKey: KEY, apiUrl: url, sandboxUrl: url });
+    const sandbox = await Sandbox.create(server.connection);
     expect((await sandbox.commands.run('echo 1')).stdout).toBe('1\n');
     await sandbox.kill();
   } finally {
     for (const socket of opened) socket.destroy();
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    await killProcess(server);
     await rm(directory, { recursive: true });
   }
 });
@@ -148,11 +142,9 @@ async function smallDisk(): Promise<string | undefined> {
 test('a full disk fails a pause, and the sandbox continues', async ({ skip }) => {
   const folder = await smallDisk();
   if (folder === undefined) return skip('this user cannot mount a small file system');
-  const child = spawn(process.execPath, [PROGRAM, folder, KEY], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = await startProcess(folder);
+  const { connection } = server;
   try {
-    const [line] = (await once(child.stdout, 'data')) as [Buffer];
-    const url = `http://127.0.0.1:${Number(String(line))}`;
-    const connection = { apiKey: KEY, apiUrl: url, sandboxUrl: url };
     const sandbox = await Sandbox.create(connection);
     const write = `fs.writeFileSync('/tmp/large', crypto.randomBytes(10_000_000))`;
     await sandbox.commands.run(`node -e "${write}"`);
@@ -164,8 +156,7 @@ test('a full disk fails a pause, and the sandbox continues', async ({ skip }) =>
     expect((await readdir(join(folder, 'snapshots'), { recursive: true })).filter((name) => name.includes('.part'))).toEqual([]);
     await sandbox.kill();
   } finally {
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    await killProcess(server);
     spawnSync('umount', ['-l', folder]);
     await rm(folder, { recursive: true });
   }
@@ -181,10 +172,10 @@ async function resourcesOf(pid: number): Promise<{ descriptors: number; resident
 
 test(`nothing remains of ${SANDBOXES} sandboxes`, { timeout: 60 * TEN_MINUTES }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'coldframe-server-'));
-  const child = spawn(process.execPath, [PROGRAM, directory, KEY], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = await startProcess(directory);
+  const url = server.connection.apiUrl;
+  const pid = server.child.pid as number;
   try {
-    const [line] = (await once(child.stdout, 'data')) as [Buffer];
-    const url = `http://127.0.0.1:${Number(String(line))}`;
     const headers = { 'x-api-key': KEY, 'content-type': 'application/json' };
     const cycle = async (): Promise<void> => {
       const made = await fetch(`${url}/sandboxes`, { method: 'POST', headers, body: JSON.stringify({ templateID: 'base' }) });
@@ -195,16 +186,15 @@ test(`nothing remains of ${SANDBOXES} sandboxes`, { timeout: 60 * TEN_MINUTES },
       for (let done = 0; done < count; done += 10) await Promise.all(Array.from({ length: 10 }, cycle));
     };
     await cycles(200);
-    const before = await resourcesOf(child.pid as number);
+    const before = await resourcesOf(pid);
     await cycles(SANDBOXES);
-    const after = await resourcesOf(child.pid as number);
+    const after = await resourcesOf(pid);
     expect(after.descriptors - before.descriptors).toBeLessThan(20);
     // The registry keeps the ends of the newest sandboxes.
     expect(after.residentKib - before.residentKib).toBeLessThan(128 << 10);
     expect(await (await fetch(`${url}/v2/sandboxes`, { headers })).json()).toEqual([]);
   } finally {
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    await killProcess(server);
     await rm(directory, { recursive: true });
   }
 });
