@@ -86,11 +86,17 @@ export class Place {
     return answer;
   }
 
-  /** Creates a sandbox. */
-  async create(): Promise<Remote> {
-    const { text } = await this.call('POST', '/v2/sandboxes', { templateID: 'base', timeout: 3_600 });
+  /** Creates a sandbox from a template or a snapshot. */
+  async create(templateID = 'base'): Promise<Remote> {
+    const { text } = await this.call('POST', '/v2/sandboxes', { templateID, timeout: 3_600 });
     const { sandboxID: id, envdAccessToken: token } = JSON.parse(text) as { sandboxID: string; envdAccessToken: string };
     return { id, token };
+  }
+
+  /** Takes a snapshot of a sandbox, from which `create()` makes copies. */
+  async snapshot({ id }: Remote): Promise<string> {
+    const { text } = await this.call('POST', `/sandboxes/${id}/snapshots`, {});
+    return (JSON.parse(text) as { snapshotID: string }).snapshotID;
   }
 
   async kill({ id }: Remote): Promise<void> {

@@ -85,13 +85,43 @@ async function pauses(setup: ServeSetup, which: 'pause' | 'resume') {
   });
 }
 
+// Starts a server in both, which listens when the promise resolves.
+async function startServers({ place }: ServeSetup, remote: Remote, runtime: NodeRuntime): Promise<void> {
+  const file = Buffer.from(SERVER).toString('base64');
+  await place.run(remote, `echo ${file} | base64 -d > server.mjs; setsid node server.mjs > /dev/null 2>&1 & sleep 0.5`);
+  await runtime.spawn(SERVER);
+  await runtime.waitForListener({ port: PORT });
+}
+
+async function createFromTemplate(setup: ServeSetup) {
+  const { place, samples } = setup;
+  return withBoth(setup, async (remote, runtime) => {
+    await startServers(setup, remote, runtime);
+    const template = await place.snapshot(remote);
+    const server = async (): Promise<number> => {
+      const from = now();
+      const copy = await place.create(template);
+      const time = now() - from;
+      check((await place.port(copy, String(PORT), '/')).text, 'hello');
+      await place.kill(copy);
+      return time;
+    };
+    const floor = async (): Promise<number> => {
+      const from = now();
+      const copy = await runtime.clone();
+      const time = now() - from;
+      check((await copy.fetch(PORT, '/')).body, 'hello');
+      await copy.dispose();
+      return time;
+    };
+    return inTurns(samples, server, floor);
+  });
+}
+
 async function proxiedGet(setup: ServeSetup) {
   const { place, samples } = setup;
   return withBoth(setup, async (remote, runtime) => {
-    const file = Buffer.from(SERVER).toString('base64');
-    await place.run(remote, `echo ${file} | base64 -d > server.mjs; setsid node server.mjs > /dev/null 2>&1 & sleep 0.5`);
-    await runtime.spawn(SERVER);
-    await runtime.waitForListener({ port: PORT });
+    await startServers(setup, remote, runtime);
     const server = () => timed(async () => check((await place.port(remote, String(PORT), '/')).text, 'hello'));
     const floor = () => timed(async () => check((await runtime.fetch(PORT, '/')).body, 'hello'));
     return inTurns(samples * 3, server, floor);
@@ -132,6 +162,11 @@ export const timeRows: readonly TimeRow[] = [
     floor: 'clone() and execCommand()',
     target: { promise: 'V1', atMost: 3, of: 'value' },
     measure: createAndRun,
+  },
+  {
+    name: 'create from a template with a running server',
+    floor: 'clone()',
+    measure: createFromTemplate,
   },
   {
     name: 'a command in a running sandbox',
