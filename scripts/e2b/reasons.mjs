@@ -24,7 +24,6 @@ export const REASONS = [
     reason: 'needs Python',
     message: /python3?: (command )?not found|python3?[^\n]*exit(ed with| status) (code )?127|The language .?python/i,
   },
-  { reason: 'needs the options `-s -f` of the command `ln`', name: /symlink.*force/i },
   { reason: 'this version does not recognize a closed connection of HTTP/1.1', file: /killed_during_run/ },
   { reason: 'needs the port of the interpreter', message: /port is not open|49999/ },
 ];

@@ -15,41 +15,26 @@ export function environmentWith(own) {
   return { ...Object.fromEntries(inherited), ...own };
 }
 
-/** Runs a program to its end. The exit code is not checked, because failed tests are results. */
+/** Runs a program to its end. Returns the exit code, which failed tests also change. */
 export function runToEnd(command, args, { cwd, environment }) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env: environmentWith(environment), stdio: ['ignore', 'ignore', 'inherit'] });
     const timer = setTimeout(() => child.kill(), LONGEST_MINUTES * 60_000);
     child.on('error', reject);
-    child.on('close', () => {
+    child.on('close', (code) => {
       clearTimeout(timer);
-      resolve();
+      resolve(code);
     });
   });
 }
 
-/** Runs a program that must succeed. */
+/** Runs a program that must succeed. Returns its output. */
 export function mustRun(command, args, cwd) {
-  const { status, error, stderr } = spawnSync(command, args, { cwd, env: environmentWith({}), encoding: 'utf8' });
+  const { status, error, stdout, stderr } = spawnSync(command, args, { cwd, env: environmentWith({}), encoding: 'utf8' });
   if (error !== undefined || status !== 0) {
     throw new BuildFailure(`e2b: ${command} ${args.join(' ')} failed: ${error?.message ?? stderr.slice(-2_000)}`);
   }
-}
-
-/** Runs a program that must succeed, while this process serves the program. */
-export function mustRunBeside(command, args, cwd, environment) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, env: environmentWith(environment), stdio: ['ignore', 'ignore', 'pipe'] });
-    let stderr = '';
-    child.stderr.setEncoding('utf8').on('data', (text) => {
-      stderr = (stderr + text).slice(-2_000);
-    });
-    child.on('error', reject);
-    child.on('close', (code) => {
-      if (code === 0) resolve();
-      else reject(new BuildFailure(`e2b: ${command} ${args.join(' ')} failed: ${stderr}`));
-    });
-  });
+  return stdout;
 }
 
 /** Copies a package of a suite, without the packages that are installed there. */
