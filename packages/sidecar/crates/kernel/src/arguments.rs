@@ -15,21 +15,55 @@ pub(crate) const MAX_PATH: usize = 4_095;
 /// The result of a system call: a number, or an error number.
 pub type Answer = Result<i64, Errno>;
 
+/// The directory at which a relative path of a call starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Start {
+    /// The working directory of the process.
+    #[default]
+    WorkingDirectory,
+    /// The directory `/`.
+    Root,
+    /// The directory of a descriptor.
+    Descriptor(Fd),
+}
+
 /// The arguments of one system call.
 pub struct Arguments<'a> {
     integers: [i64; 8],
     memory: &'a mut [u8],
+    /// The length of the guest's memory in bytes.
+    guest_len: usize,
+    /// The starts of the first and the second path. The guest's own calls start at the working
+    /// directory. The calls of WASI name a start for each path.
+    starts: [Start; 2],
 }
 
 impl<'a> Arguments<'a> {
     /// Combines the integers of one call with the guest's memory.
     pub fn new(integers: [i64; 8], memory: &'a mut [u8]) -> Self {
-        Self { integers, memory }
+        Self { integers, guest_len: memory.len(), memory, starts: Default::default() }
+    }
+
+    /// Combines the integers with a buffer of the sidecar, which the addresses of the call point
+    /// into. `guest_len` is the length of the guest's memory.
+    pub fn beside(guest_len: usize, integers: [i64; 8], buffer: &'a mut [u8]) -> Self {
+        Self { guest_len, ..Self::new(integers, buffer) }
+    }
+
+    /// Sets the starts of the first and the second relative path.
+    #[must_use]
+    pub fn relative_to(self, starts: [Start; 2]) -> Self {
+        Self { starts, ..self }
+    }
+
+    /// Returns the starts of the first and the second relative path.
+    pub(crate) fn starts(&self) -> [Start; 2] {
+        self.starts
     }
 
     /// Returns the length of the guest's memory in bytes.
-    pub fn memory_len(&self) -> usize {
-        self.memory.len()
+    pub(crate) fn guest_len(&self) -> usize {
+        self.guest_len
     }
 
     /// Returns the integer at `index`, or 0 if `index` is greater than 7.

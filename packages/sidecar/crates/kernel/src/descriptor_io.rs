@@ -32,7 +32,11 @@ impl Process {
     /// Allocates the lowest free descriptor for `description`. Fails with `EMFILE` if no descriptor
     /// is free.
     pub(super) fn add_descriptor(&self, description: Arc<Description>) -> Result<Fd, Errno> {
-        let (fd, near) = self.files.descriptors.lock().add(description)?;
+        self.add_descriptor_from(0, description)
+    }
+
+    fn add_descriptor_from(&self, lowest: usize, description: Arc<Description>) -> Result<Fd, Errno> {
+        let (fd, near) = self.files.descriptors.lock().add_from(lowest, description)?;
         if near {
             let usage = &self.kernel.usage;
             let open = self.files.descriptors.lock().used_and_highest().0;
@@ -49,6 +53,42 @@ impl Process {
         added.inspect_err(|_| self.release(HeldObject::Socket(id), false))
     }
 
+    /// Opens another descriptor for the description of `fd`: the lowest free descriptor that is at
+    /// least `lowest`. Fails with `EINVAL` if no descriptor may have the number `lowest`.
+    pub(super) fn duplicate(&self, fd: Fd, lowest: usize) -> Result<Fd, Errno> {
+        let description = self.files.descriptors.lock().get(fd)?;
+        if lowest >= self.files.descriptors.lock().limit() {
+            return Err(Errno::EINVAL);
+        }
+        self.add_descriptor_from(lowest, description)
+    }
+
+    /// Makes `to` a descriptor of the description of `fd`, and closes the old description of `to`.
+    pub(super) fn duplicate_to(&self, fd: Fd, to: Fd) -> Result<Fd, Errno> {
+        let old = {
+            let mut descriptors = self.files.descriptors.lock();
+            let description = descriptors.get(fd)?;
+            if fd == to { None } else { descriptors.replace(to, description)? }
+        };
+        if let Some(old) = old {
+            if let Target::Socket(id) = old.target {
+                self.cancel_waits(id);
+            }
+            self.drop_all(vec![old]);
+            self.sweep_terminals();
+        }
+        Ok(to)
+    }
+
+    /// Completes the program's operations on a socket with `EBADF`. A stream of the program waits
+    /// for the socket if another part of the program closes the descriptor. Without the
+    /// completions, no event would reach the stream.
+    fn cancel_waits(&self, id: SocketId) {
+        for operation in self.kernel.sockets.forget(id, self.pid) {
+            self.operations.complete(operation, Err(Errno::EBADF), Vec::new());
+        }
+    }
+
     /// Closes a descriptor. If `abort` is set and no other descriptor refers to the connection, the
     /// connection is reset. Fails with `EBADF` if the descriptor is not open.
     pub(super) fn close_descriptor(&self, fd: Fd, abort: bool) -> Answer {
@@ -60,11 +100,7 @@ impl Process {
             (socket, descriptors.close(fd)?)
         };
         if let Some(id) = socket {
-            // A stream of the program waits for the socket if another part of the program closes
-            // the descriptor. Without the completions, no event would reach the stream.
-            for operation in self.kernel.sockets.forget(id, self.pid) {
-                self.operations.complete(operation, Err(Errno::EBADF), Vec::new());
-            }
+            self.cancel_waits(id);
         }
         if let Some(held) = left {
             self.release(held, abort);
@@ -176,6 +212,11 @@ impl Process {
         })
     }
 
+    /// Returns whether the process listens to a signal or ignores the signal.
+    pub fn withstands(&self, signal: u8) -> bool {
+        self.signals.withstands(signal)
+    }
+
     /// Returns the socket of a descriptor. Returns `None` if the descriptor refers to another
     /// object. Fails with `EBADF` if the descriptor is not open.
     pub(super) fn socket_of(&self, fd: Fd) -> Result<Option<SocketId>, Errno> {
@@ -227,6 +268,24 @@ pub async fn wait_ready(program: &Arc<dyn Caller>, fd: Fd, mask: u32) -> Answer 
         }
         _ => Ok(0),
     }
+}
+
+/// Returns the events in `mask` for which a descriptor is ready, and an error or the end of a
+/// stream. Descriptors that are no sockets are always ready.
+pub fn readiness(program: &dyn Caller, fd: Fd, mask: u32) -> Result<u32, Errno> {
+    let process = program.process();
+    match process.socket_of(fd)? {
+        Some(id) => process.kernel.sockets.readiness(id).map(|ready| ready & (mask | net::ERR | net::HUP)),
+        None => Ok(mask),
+    }
+}
+
+/// Blocks the VM until one of the descriptors is ready for an event in its mask, or `deadline` has
+/// passed. `deadline` is in nanoseconds of the monotonic clock. Fails with `EINTR` if the caller's
+/// work must stop.
+pub async fn wait_for_any(program: &Arc<dyn Caller>, descriptors: &[(Fd, u32)], deadline: Option<u64>) -> Answer {
+    let targets: Vec<_> = descriptors.iter().map(|(fd, mask)| WatchTarget::Descriptor(*fd, *mask)).collect();
+    wait_for(program, &targets, deadline).await
 }
 
 /// Blocks the VM until a standard stream of `owner` accepts a write, `owner` ends or the caller's

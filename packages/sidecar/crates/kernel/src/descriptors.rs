@@ -20,12 +20,13 @@ use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use coldframe_panics::runtime::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// An open file, socket, pipe end or stream.
 pub(crate) struct Description {
     pub(crate) target: Target,
-    /// The flags of the open call.
-    pub(crate) flags: u32,
+    /// The flags of the open call, with the present `O_APPEND` and `O_NONBLOCK`.
+    flags: AtomicU32,
     pub(crate) position: Mutex<Position>,
 }
 
@@ -82,18 +83,50 @@ const READ_ONLY: u32 = 0;
 const WRITE_ONLY: u32 = 1;
 pub(crate) const READ_WRITE: u32 = 2;
 const ACCESS: u32 = 3;
+pub(crate) const APPEND: u32 = 0o2000;
+const NON_BLOCKING: u32 = 0o4000;
+/// The flags that a program can change.
+const STATUS: u32 = APPEND | NON_BLOCKING;
 
 impl Description {
     pub(crate) fn new(target: Target, flags: u32) -> Self {
-        Self { target, flags, position: Mutex::default() }
+        Self::at(target, flags, Position::default())
+    }
+
+    fn at(target: Target, flags: u32, position: Position) -> Self {
+        Self { target, flags: AtomicU32::new(flags), position: Mutex::new(position) }
+    }
+
+    fn flags(&self) -> u32 {
+        self.flags.load(Ordering::Relaxed)
     }
 
     pub(crate) fn reads(&self) -> bool {
-        self.flags & ACCESS != WRITE_ONLY
+        self.flags() & ACCESS != WRITE_ONLY
     }
 
     pub(crate) fn writes(&self) -> bool {
-        self.flags & ACCESS != READ_ONLY
+        self.flags() & ACCESS != READ_ONLY
+    }
+
+    pub(crate) fn appends(&self) -> bool {
+        self.flags() & APPEND != 0
+    }
+
+    /// Returns the flags that a program can read: the access mode and [`STATUS`].
+    pub(crate) fn status_flags(&self) -> u32 {
+        self.flags() & (ACCESS | STATUS)
+    }
+
+    /// Replaces the flags of [`STATUS`]. Fails with `EOPNOTSUPP` if `O_APPEND` of a file in a mount
+    /// would change, because the host machine appends.
+    pub(crate) fn set_status_flags(&self, flags: u32) -> Result<(), Errno> {
+        let old = self.flags();
+        if matches!(self.target, Target::Host(_)) && (old ^ flags) & APPEND != 0 {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        self.flags.store(old & !STATUS | flags & STATUS, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Returns the object that the description keeps alive. Returns `None` for a standard stream
@@ -133,21 +166,42 @@ impl Descriptors {
         Self { slots, limit, open, mark }
     }
 
-    /// Allocates the lowest free descriptor. Returns the descriptor, and whether a warning about
-    /// the limit is due. Fails with `EMFILE` if no descriptor is free.
-    pub(crate) fn add(&mut self, description: Arc<Description>) -> Result<(Fd, bool), Errno> {
-        let free = self.slots.iter().position(Option::is_none);
-        let at = free.unwrap_or(self.slots.len());
+    /// Allocates the lowest free descriptor that is at least `lowest`. Returns the descriptor, and
+    /// whether a warning about the limit is due. Fails with `EMFILE` if no descriptor is free.
+    pub(crate) fn add_from(&mut self, lowest: usize, description: Arc<Description>) -> Result<(Fd, bool), Errno> {
+        let free = self.slots.iter().skip(lowest).position(Option::is_none).map(|at| at + lowest);
+        let at = free.unwrap_or(self.slots.len().max(lowest));
         if at >= self.limit {
             return Err(Errno::EMFILE);
         }
         match free {
             Some(at) => self.slots[at] = Some(description),
-            None => self.slots.push(Some(description)),
+            None => {
+                self.slots.resize(at, None);
+                self.slots.push(Some(description));
+            }
         }
         self.open += 1;
         let near = self.mark.raise(self.open as u64, self.limit as u64);
         u32::try_from(at).map(|at| (Fd::new(at), near)).map_err(|_| Errno::EMFILE)
+    }
+
+    /// Makes `fd` refer to `description`. Returns the old description of `fd`, which the caller
+    /// must drop. Fails with `EBADF` if the table may not have the descriptor.
+    pub(crate) fn replace(&mut self, fd: Fd, description: Arc<Description>) -> Result<Option<Arc<Description>>, Errno> {
+        let at = fd.index();
+        if at >= self.limit {
+            return Err(Errno::EBADF);
+        }
+        if at >= self.slots.len() {
+            self.slots.resize(at + 1, None);
+        }
+        let old = self.slots[at].replace(description);
+        if old.is_none() {
+            self.open += 1;
+            self.mark.raise(self.open as u64, self.limit as u64);
+        }
+        Ok(old)
     }
 
     /// Replaces the description of a descriptor without releasing the old description's object. The
@@ -161,6 +215,11 @@ impl Descriptors {
     /// Returns the number of open descriptors, and the highest such number so far.
     pub(crate) fn used_and_highest(&self) -> (u64, u64) {
         (self.open as u64, self.mark.high())
+    }
+
+    /// Returns the number of descriptors that the table may have.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
     }
 
     pub(crate) fn has_room(&self) -> bool {
@@ -213,11 +272,11 @@ mod tests {
     fn allocates_the_lowest_number_up_to_the_limit() {
         let mut descriptors = Descriptors::new(Pid::INIT, 5);
         let file = || Arc::new(Description::new(Target::File(Ino::new(9)), 0));
-        assert_eq!((descriptors.add(file()), descriptors.add(file())), (Ok((Fd::new(3), true)), Ok((Fd::new(4), false))));
-        assert_eq!(descriptors.add(file()), Err(Errno::EMFILE));
+        assert_eq!((descriptors.add_from(0, file()), descriptors.add_from(0, file())), (Ok((Fd::new(3), true)), Ok((Fd::new(4), false))));
+        assert_eq!(descriptors.add_from(0, file()), Err(Errno::EMFILE));
         assert_eq!(descriptors.close(Fd::new(3)), Ok(Some(HeldObject::Node(Ino::new(9)))));
         assert_eq!(descriptors.close(Fd::new(3)), Err(Errno::EBADF));
-        assert_eq!(descriptors.add(file()), Ok((Fd::new(3), false)));
+        assert_eq!(descriptors.add_from(0, file()), Ok((Fd::new(3), false)));
         assert_eq!(descriptors.used_and_highest(), (5, 5));
         for fd in [-1, 5, i64::from(u32::MAX) + 1, i64::MAX, i64::MIN] {
             assert!(Fd::from_guest(fd).and_then(|fd| descriptors.get(fd)).is_err(), "{fd}");
@@ -228,8 +287,8 @@ mod tests {
     fn releases_a_file_when_its_second_descriptor_closes() {
         let mut descriptors = Descriptors::new(Pid::INIT, 10);
         let file = Arc::new(Description::new(Target::File(Ino::new(9)), 0));
-        descriptors.add(file.clone()).expect("room");
-        descriptors.add(file).expect("room");
+        descriptors.add_from(0, file.clone()).expect("room");
+        descriptors.add_from(0, file).expect("room");
         assert_eq!(descriptors.close(Fd::new(3)), Ok(None));
         assert_eq!(descriptors.close(Fd::new(4)), Ok(Some(HeldObject::Node(Ino::new(9)))));
     }

@@ -44,11 +44,11 @@ mod testing;
 pub mod text;
 pub mod usage;
 
-pub use arguments::{Answer, Arguments};
+pub use arguments::{Answer, Arguments, Start};
 pub use caller::{AlarmGuard, Caller};
 pub use calls::{ask_file_system, call, call_and_wait};
 pub use control::{ControlScope, check_may_wait, without_guests};
-pub use descriptor_io::{read, wait_ready, write};
+pub use descriptor_io::{read, readiness, wait_for_any, wait_ready, write};
 pub use embedder::{BindingOptions, Embedder, HostAnswer, HostCall, HostFailure, ListenerEntry, NetworkEvent};
 pub use event_queue::{EventQueue, QueueListener, TakenEvents, TimedEvent, now_us};
 pub use fs::options::{FileSystemOptions, MountOptions, OpenOptions};
@@ -58,7 +58,7 @@ pub use ids::{Fd, OperationId};
 pub use kernel::Kernel;
 pub use limits::Limits;
 pub use net::inbound::{STREAM_WINDOW, Target};
-pub use net::{IN, OUT};
+pub use net::{ERR, HUP, IN, OUT};
 pub use networks::{
     AddressPool, Cut, MemberEvent, MemberEventKind, MemberInfo, MemberScope, NetworkRule, PortRange, PrivateNetwork, WireInfo,
 };

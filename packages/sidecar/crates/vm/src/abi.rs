@@ -10,8 +10,6 @@ pub mod errno {
     pub const EFAULT: i32 = -14;
     /// An unknown function.
     pub const ENOSYS: i32 = -38;
-    /// ENOSYS in WASI's numbering.
-    pub const WASI_ENOSYS: i32 = 52;
 }
 
 /// An event for the guest.

@@ -7,11 +7,10 @@
 //! allocation. Runtimes without app file systems use the plain imports, which have no additional
 //! cost. Next: `access.rs`.
 
-use crate::abi::errno;
 use crate::access::{Call, Integers, MODULE, read, short, stopped, with_bytes, write};
 use crate::data::StoreData;
 use coldframe_error::Errno;
-use coldframe_kernel::{self as kernel, Arguments, Caller, Exchange, FileSystemRequest};
+use coldframe_kernel::{self as kernel, Arguments, Caller, Exchange, FileSystemRequest, Start};
 use std::sync::Arc;
 use wasmtime::Linker;
 
@@ -53,25 +52,41 @@ fn transfer(linker: &mut Linker<StoreData>, name: &str, transfer: Transfer) -> w
 fn system_calls(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
     linker.func_wrap_async(MODULE, "sys", |mut call: Call<'_>, (number, a, b, c, d, e, f, g, h): Integers| {
         Box::new(async move {
-            let Some(memory) = call.data().memory else { return Ok(i64::from(errno::EFAULT)) };
-            let refs = call.data().refs.clone();
-            let mut exchange = Exchange::new(&refs.caller.process().kernel.usage);
-            loop {
-                let answer = {
-                    let Ok(_open) = refs.gate.enter() else { return Err(stopped()) };
-                    let mut arguments = Arguments::new([a, b, c, d, e, f, g, h], memory.data_mut(&mut call));
-                    exchange.round(|| kernel::call(&refs.caller, number.cast_unsigned(), &mut arguments))
-                };
-                // A program that has sent a signal to itself must not continue.
-                if refs.caller.is_ending() {
-                    return Err(stopped());
-                }
-                let Some(asked) = exchange.wanted() else {
-                    return Ok(answer.unwrap_or_else(Errno::negative));
-                };
-                ask(&refs.caller, &mut exchange, asked).await?;
-            }
+            let integers = [a, b, c, d, e, f, g, h];
+            let answer = system_call(&mut call, number.cast_unsigned(), integers, Default::default(), None).await?;
+            Ok(answer.unwrap_or_else(Errno::negative))
         })
     })?;
     Ok(())
+}
+
+/// Makes a system call, which may wait for the embedder. The addresses of the call are offsets in
+/// `buffer`, or addresses in the guest's memory. Fails with a trap if the program must end.
+pub(crate) async fn system_call(
+    call: &mut Call<'_>,
+    number: u32,
+    integers: [i64; 8],
+    starts: [Start; 2],
+    mut buffer: Option<&mut [u8]>,
+) -> wasmtime::Result<kernel::Answer> {
+    let Some(memory) = call.data().memory else { return Ok(Err(Errno::EFAULT)) };
+    let refs = call.data().refs.clone();
+    let mut exchange = Exchange::new(&refs.caller.process().kernel.usage);
+    loop {
+        let answer = {
+            let Ok(_open) = refs.gate.enter() else { return Err(stopped()) };
+            let arguments = match buffer.as_deref_mut() {
+                Some(buffer) => Arguments::beside(memory.data_size(&*call), integers, buffer),
+                None => Arguments::new(integers, memory.data_mut(&mut *call)),
+            };
+            let mut arguments = arguments.relative_to(starts);
+            exchange.round(|| kernel::call(&refs.caller, number, &mut arguments))
+        };
+        // A program that has sent a signal to itself must not continue.
+        if refs.caller.is_ending() {
+            return Err(stopped());
+        }
+        let Some(asked) = exchange.wanted() else { return Ok(answer) };
+        ask(&refs.caller, &mut exchange, asked).await?;
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::owner::Owner;
+use crate::wasi::ProgramState;
 use coldframe_error::Error;
 use coldframe_kernel::usage::Charge;
 use coldframe_kernel::{Caller, Limits};
@@ -25,6 +26,8 @@ pub struct StoreData {
     pub program_began: Option<u64>,
     /// The guest's monotonic clock, without the time in which the runtime was frozen.
     pub(crate) clock: Clock,
+    /// The state of a guest that imports WASI.
+    pub(crate) wasi: ProgramState,
 }
 
 impl StoreData {

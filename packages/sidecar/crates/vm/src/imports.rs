@@ -9,11 +9,12 @@ use crate::access::{Call, Integers, MODULE, read, short, stopped, with_bytes, wr
 use crate::async_imports;
 use crate::data::{Fatal, StoreData};
 use crate::owner::{Checkpoint, checkpoint};
+use crate::wasi;
 use coldframe_abi::{Clock, FatalKind, Mark};
 use coldframe_error::Errno;
 use coldframe_kernel::{self as kernel, Arguments};
 use coldframe_sys as sys;
-use wasmtime::{Engine, Linker, Module, Val};
+use wasmtime::{Engine, Linker, Module};
 
 /// The largest number of entropy bytes that are filled while the gate is entered.
 const MAX_RANDOM: u32 = 256 << 10;
@@ -34,7 +35,10 @@ pub(crate) fn linker(engine: &Engine, module: &Module, is_async: bool) -> wasmti
     waiting_system_calls(&mut linker)?;
     scheduling(&mut linker)?;
     time_and_entropy(&mut linker)?;
-    unavailable(&mut linker, module)?;
+    if module.imports().any(|import| import.module() == wasi::MODULE) {
+        wasi::define(&mut linker)?;
+    }
+    build_file(&mut linker)?;
     Ok(linker)
 }
 
@@ -139,36 +143,31 @@ fn time_and_entropy(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
         let nanoseconds = if id.cast_unsigned() == Clock::Wall.number() { sys::wall_ns() } else { call.data().clock().now() };
         i64::try_from(nanoseconds).unwrap_or(i64::MAX)
     })?;
-    linker.func_wrap(MODULE, "random", |mut call: Call<'_>, ptr: u32, len: u32| -> wasmtime::Result<()> {
-        let mut done = 0;
-        while done < len {
-            if call.data().refs.caller.is_ending() {
-                return Err(stopped());
-            }
-            // The gate is released between two parts, so that a kill does not wait for a long fill.
-            let part = (len - done).min(MAX_RANDOM);
-            match with_bytes(&mut call, ptr.saturating_add(done), part, |bytes, _| sys::entropy(bytes))? {
-                Ok(Ok(())) => done += part,
-                // A guest without entropy must not continue, because its secrets would be
-                // predictable.
-                _ => return Err(wasmtime::Error::msg("no entropy for the guest")),
-            }
-        }
-        Ok(())
-    })?;
+    linker.func_wrap(MODULE, "random", |mut call: Call<'_>, ptr: u32, len: u32| fill_with_entropy(&mut call, ptr, len))?;
     Ok(())
 }
 
-/// Defines the imports that only the image build needs, and the WASI imports that libc declares but
-/// never calls. In a running VM these imports return an error number.
-fn unavailable(linker: &mut Linker<StoreData>, module: &Module) -> wasmtime::Result<()> {
-    linker.func_wrap(MODULE, "build_file", |_name: u32, _len: u32, _buffer: u32, _capacity: u32| errno::ENOSYS)?;
-    for import in module.imports().filter(|import| import.module() == "wasi_snapshot_preview1") {
-        let Some(ty) = import.ty().func().cloned() else { continue };
-        linker.func_new(import.module(), import.name(), ty, |_caller, _arguments, results| {
-            results.iter_mut().for_each(|result| *result = Val::I32(errno::WASI_ENOSYS));
-            Ok(())
-        })?;
+/// Fills guest memory with random bytes of the host machine.
+pub(crate) fn fill_with_entropy(call: &mut Call<'_>, ptr: u32, len: u32) -> wasmtime::Result<()> {
+    let mut done = 0;
+    while done < len {
+        if call.data().refs.caller.is_ending() {
+            return Err(stopped());
+        }
+        // The gate is released between two parts, so that a kill does not wait for a long fill.
+        let part = (len - done).min(MAX_RANDOM);
+        match with_bytes(call, ptr.saturating_add(done), part, |bytes, _| sys::entropy(bytes))? {
+            Ok(Ok(())) => done += part,
+            // A guest without entropy must not continue, because its secrets would be predictable.
+            _ => return Err(wasmtime::Error::msg("no entropy for the guest")),
+        }
     }
+    Ok(())
+}
+
+/// Defines the import that only the image build needs. In a running VM the import returns an error
+/// number.
+fn build_file(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
+    linker.func_wrap(MODULE, "build_file", |_name: u32, _len: u32, _buffer: u32, _capacity: u32| errno::ENOSYS)?;
     Ok(())
 }

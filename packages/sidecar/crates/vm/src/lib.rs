@@ -19,6 +19,7 @@ mod imports;
 mod owner;
 mod snapshot;
 mod stack;
+mod wasi;
 
 pub use config::{CPU_FEATURES, engine_config};
 pub use data::{Fatal, MemoryRefusal, StoreData};
@@ -28,7 +29,7 @@ pub use snapshot::fuzzing;
 pub use snapshot::{FormatError, LaidOut, Opened, VmSnapshot};
 
 use clock::Clock;
-use coldframe_abi::StateBlock;
+use coldframe_abi::{ExitReason, GuestStatus, StateBlock};
 use coldframe_error::Error;
 use coldframe_kernel::usage::Charge;
 use coldframe_memory::{Image, OccupiedSlot, TURNS, VacatedSlot};
@@ -38,6 +39,7 @@ use data::OwnerRefs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
+use wasi::ProgramState;
 use wasmtime::{Engine, InstancePre, Memory, Module, ModuleExport, Store, TypedFunc};
 
 /// The state that all VMs of an image share.
@@ -153,6 +155,24 @@ impl Factory {
     }
 }
 
+/// Returns the state of a guest that has ended in the middle of a turn. The VM is then not between
+/// two turns, so no snapshot of the VM can be taken.
+fn exited(exit_code: i32) -> StateBlock {
+    StateBlock {
+        status: GuestStatus::Exited.number(),
+        exit_code,
+        exit_reason: ExitReason::Normal.number(),
+        timer_at: -1.0,
+        value_ptr: 0,
+        value_len: 0,
+        eval_done: 0,
+        eval_exit_code: 0,
+        eval_reason: ExitReason::Normal.number(),
+        keep_alive: 0,
+        reserved: 0,
+    }
+}
+
 /// Returns the length of the memory that `module` asks for, in bytes.
 fn memory_of(module: &Module) -> Result<u64, String> {
     let memory = module.get_export("memory").and_then(|export| export.memory().cloned());
@@ -204,6 +224,7 @@ impl Vm {
             fatal: None,
             program_began: None,
             clock,
+            wasi: ProgramState::default(),
         };
         let mut store = Store::new(&factory.engine, data);
         store.limiter(|data| data);
@@ -281,7 +302,11 @@ impl Vm {
         // An unusually long buffer is not kept.
         self.events = if events.capacity() > KEPT_EVENTS { Vec::new() } else { events };
         self.events.clear();
-        self.turn.call_async(&mut self.store, (ptr, len)).await?;
+        let turn = self.turn.call_async(&mut self.store, (ptr, len)).await;
+        if let Some(exit_code) = self.store.data().wasi.exit_code {
+            return Ok(exited(exit_code));
+        }
+        turn?;
         self.is_between_turns = true;
         if self.turns < TURNS {
             self.turns += 1;

@@ -99,6 +99,20 @@ system_calls! {
         /// socket is 0, an end of a terminal 1, and a UDP socket 2. Pipes and Unix sockets are 4,
         /// all other descriptors 3. A number without a descriptor is 6.
         Kind(fd) = 0x124 => Value("the kind");
+        /// Opens another descriptor of the same description: the lowest free descriptor that is at
+        /// least `lowest`.
+        Duplicate(fd, lowest) = 0x125 => Value("the new descriptor");
+        /// Makes the descriptor `to` refer to the description of `fd`. If `to` is open and is not
+        /// `fd`, `to` is closed first, in the same step. Fails with `EBADF` if no descriptor may
+        /// have the number `to`.
+        DuplicateTo(fd, to) = 0x126 => Value("`to`");
+        /// Returns the status flags of a description: the access mode, `O_APPEND` and
+        /// `O_NONBLOCK`. The kernel stores `O_NONBLOCK` for the guest's libc. No call of this
+        /// family waits.
+        StatusFlags(fd) = 0x127 => Value("the flags");
+        /// Sets `O_APPEND` and `O_NONBLOCK` of a description, and ignores the other flags. Fails
+        /// with `EOPNOTSUPP` if the call would change `O_APPEND` of a file in a mount.
+        SetStatusFlags(fd, flags) = 0x128 => Zero;
         /// Sets a user attribute, whose name begins with `user.`. `flags`: 1 fails with `EEXIST` if
         /// the attribute exists, 2 fails with `ENODATA` if not. Fails with `EOPNOTSUPP` for other
         /// names and in mounts. Fails with `E2BIG` for a value of more than 64 KiB. Fails with

@@ -13,7 +13,6 @@ use coldframe_ids::Pid;
 
 use crate::fs::{Device, FileSystem, FilesSnapshot, HostFileSnapshot, Ino, ListingSnapshot, Location, is_name};
 use crate::usage::{Charge, Resource};
-use coldframe_panics::runtime::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -100,7 +99,7 @@ impl DescriptionSnapshot {
         let mut pays = |cost| held.first_mut().is_some_and(|charge| charge.raise_to(cost));
         let listing = listing.as_mut().map(|listing| listing.snapshot(&mut pays));
         let after = after.as_deref().map(serde_bytes::ByteBuf::from);
-        Self { target, flags: description.flags, offset: *offset, after, listing }
+        Self { target, flags: description.flags(), offset: *offset, after, listing }
     }
 
     fn restore(&self, tree: &mut FileSystem, outputs: &mut OpenOutputs) -> Result<Description, Error> {
@@ -127,7 +126,7 @@ impl DescriptionSnapshot {
             position.held = vec![charge.ok_or(Error::ResourceExhausted { resource: "kernel bytes", limit })?];
             position.listing = Some(Box::new(listing));
         }
-        let made = Description { target, flags: self.flags, position: Mutex::new(position) };
+        let made = Description::at(target, self.flags, position);
         if let Some(HeldObject::Node(ino)) = made.held() {
             tree.hold(ino);
         }

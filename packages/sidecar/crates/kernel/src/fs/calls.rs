@@ -4,6 +4,7 @@
 use super::io::{self, Change};
 use super::node::Type;
 use super::stat::put_numbers;
+use super::view::View;
 use super::watch;
 use crate::caller::Caller;
 use crate::ids::Fd;
@@ -24,9 +25,17 @@ pub(crate) fn call(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Ar
 
 fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Arguments<'_>) -> Answer {
     let process = program.process();
-    let view = || process.files.view(&process.kernel.files);
+    let [from, to] = arguments.starts();
+    let start = io::start(process, from)?;
+    let view = || match &start {
+        None => process.files.view(&process.kernel.files),
+        Some(place) => View { cwd: Some(place.clone()), ..process.files.view(&process.kernel.files) },
+    };
+    let second = |path: Vec<u8>| if from == to { Ok(path) } else { io::absolute(process, to, path) };
     match call {
-        FileCall::Open => io::open(process, &arguments.path(0)?, arguments.number(2)?, arguments.number(3)?).map(Fd::answer),
+        FileCall::Open => {
+            io::open(process, &view(), &arguments.path(0)?, arguments.number(2)?, arguments.number(3)?).map(Fd::answer)
+        }
         FileCall::Close => process.close_descriptor(arguments.fd(0)?, false),
         FileCall::Read => {
             let (fd, offset) = (arguments.fd(0)?, offset(arguments.int(3))?);
@@ -42,13 +51,14 @@ fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Argument
             stat.put(arguments.bytes_mut(1)?).map(|()| 0)
         }
         FileCall::Access => {
-            process.files.view_of_real_user(&process.kernel.files).access(&arguments.path(0)?, arguments.number(2)?).map(|()| 0)
+            let view = View { user: process.files.real_user(), ..view() };
+            view.access(&arguments.path(0)?, arguments.number(2)?).map(|()| 0)
         }
         FileCall::Mkdir => view().mkdir(&arguments.path(0)?, arguments.number(2)?).map(|()| 0),
         FileCall::Rmdir => view().rmdir(&arguments.path(0)?).map(|()| 0),
         FileCall::Unlink => view().unlink(&arguments.path(0)?).map(|()| 0),
-        FileCall::Rename => view().rename(&arguments.path(0)?, &arguments.path(2)?).map(|()| 0),
-        FileCall::Link => view().link(&arguments.path(0)?, &arguments.path(2)?).map(|()| 0),
+        FileCall::Rename => view().rename(&arguments.path(0)?, &second(arguments.path(2)?)?).map(|()| 0),
+        FileCall::Link => view().link(&arguments.path(0)?, &second(arguments.path(2)?)?).map(|()| 0),
         FileCall::Symlink => view().symlink(&arguments.path(0)?, &arguments.path(2)?).map(|()| 0),
         FileCall::Readlink => {
             let target = view().readlink(&arguments.path(0)?)?;
@@ -78,7 +88,7 @@ fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Argument
             put_numbers(&space, arguments.bytes_mut(2)?).map(|()| 0)
         }
         FileCall::Lseek => io::lseek(process, arguments.fd(0)?, arguments.int(1), arguments.int(2)),
-        FileCall::Chdir => process.files.chdir(&process.kernel.files, &arguments.path(0)?).map(|()| 0),
+        FileCall::Chdir => process.files.chdir(&process.kernel.files, start, &arguments.path(0)?).map(|()| 0),
         FileCall::Getcwd => {
             let path = process.files.getcwd(&process.kernel.files.lock())?;
             arguments.put(0, &path)
@@ -106,6 +116,16 @@ fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Argument
             arguments.put(0, reason.as_bytes())
         }
         FileCall::Kind => process.kind_of(arguments.fd(0)),
+        FileCall::Duplicate => process.duplicate(arguments.fd(0)?, arguments.number(1)?).map(Fd::answer),
+        FileCall::DuplicateTo => process.duplicate_to(arguments.fd(0)?, arguments.fd(1)?).map(Fd::answer),
+        FileCall::StatusFlags => {
+            let description = process.files.descriptors.lock().get(arguments.fd(0)?)?;
+            Ok(i64::from(description.status_flags()))
+        }
+        FileCall::SetStatusFlags => {
+            let description = process.files.descriptors.lock().get(arguments.fd(0)?)?;
+            description.set_status_flags(arguments.number(1)?).map(|()| 0)
+        }
         FileCall::SetAttribute => {
             let (path, name) = (arguments.path(0)?, arguments.bytes(2)?.to_vec());
             let (flags, follow) = (arguments.number(6)?, arguments.int(7) != 0);

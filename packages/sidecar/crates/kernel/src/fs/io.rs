@@ -5,10 +5,11 @@
 use super::guard::check_open;
 use super::mounts::Listing;
 use super::node::{Device, MAX_NAME, Type};
-use super::open::{self, APPEND, Opened};
+use super::open::{self, Opened};
 use super::process::ProcessFiles;
 use super::stat::Stat;
-use super::tree::{FileSystem, now};
+use super::tree::{FileSystem, ROOT, now};
+use super::view::View;
 use super::walk::Location;
 use crate::caller::Caller;
 use crate::descriptors::{Description, HeldObject, Position, Target};
@@ -17,7 +18,7 @@ use crate::permissions::operations::files;
 use crate::steps::MAX_TRANSFER;
 use crate::terminal::WindowSize;
 use crate::usage::{Charge, Resource};
-use crate::{Answer, Arguments, Process};
+use crate::{Answer, Arguments, Process, Start};
 use coldframe_error::Errno;
 use coldframe_sys as sys;
 use std::sync::Arc;
@@ -25,16 +26,44 @@ use std::sync::Arc;
 /// The maximum number of bytes that one read of a random device returns. A longer read would occupy
 /// the worker for too long.
 const MOST_RANDOM: usize = 256 << 10;
-pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Result<Fd, Errno> {
+
+/// Returns the directory of `start`. Returns `None` for the working directory. Fails with `ENOTDIR`
+/// for a descriptor of another object.
+pub(super) fn start(process: &Process, start: Start) -> Result<Option<Location>, Errno> {
+    match start {
+        Start::WorkingDirectory => Ok(None),
+        Start::Root => Ok(Some(Location::Memory(ROOT))),
+        Start::Descriptor(fd) => match &process.files.descriptors.lock().get(fd)?.target {
+            Target::Directory(place) => Ok(Some(place.clone())),
+            Target::Lost => Err(Errno::EIO),
+            _ => Err(Errno::ENOTDIR),
+        },
+    }
+}
+
+/// Returns the absolute form of a path that starts at `from`. Links and dots stay in the path.
+pub(super) fn absolute(process: &Process, from: Start, path: Vec<u8>) -> Result<Vec<u8>, Errno> {
+    if matches!(path.first(), None | Some(b'/')) {
+        return Ok(path);
+    }
+    let place = start(process, from)?;
+    let tree = process.kernel.files.lock();
+    let folder = match place {
+        Some(place) => tree.path_of(&place)?,
+        None => process.files.getcwd(&tree)?,
+    };
+    Ok([&folder, &b"/"[..], &path].concat())
+}
+
+pub(crate) fn open(process: &Process, view: &View<'_>, path: &[u8], flags: u32, mode: u32) -> Result<Fd, Errno> {
     let files: &ProcessFiles = &process.files;
-    let view = files.view(&process.kernel.files);
     // The descriptors' lock must be free during the path walk, because a path through `/proc` reads
     // the descriptors.
     if !files.descriptors.lock().has_room() {
         return Err(Errno::EMFILE);
     }
     let mut tree = view.lock();
-    let target = match open::find(&mut tree, &view, path, flags, mode & 0o7777 & !view.umask)? {
+    let target = match open::find(&mut tree, view, path, flags, mode & 0o7777 & !view.umask)? {
         Opened::Memory(ino) => Target::File(ino),
         Opened::Directory(place) => Target::Directory(place),
         Opened::Descriptor(fd) => {
@@ -139,7 +168,7 @@ pub(crate) fn write(program: &dyn Caller, fd: Fd, bytes: &[u8], offset: Option<u
         Target::File(ino) => {
             let mut position = description.position.lock();
             // On Linux, a positioned write to a file opened for appending appends.
-            let at = if description.flags & APPEND != 0 { None } else { Some(offset.unwrap_or(position.offset)) };
+            let at = if description.appends() { None } else { Some(offset.unwrap_or(position.offset)) };
             let (end, count) = process.kernel.files.lock().write(*ino, at, bytes)?;
             if offset.is_none() && count > 0 {
                 position.offset = end;
@@ -151,7 +180,7 @@ pub(crate) fn write(program: &dyn Caller, fd: Fd, bytes: &[u8], offset: Option<u
             let at = offset.unwrap_or(position.offset);
             let count = file.write(at, bytes)?;
             if offset.is_none() && count > 0 {
-                let appended = description.flags & APPEND != 0;
+                let appended = description.appends();
                 position.offset = if appended { file.stat()?.size } else { at + count as u64 };
             }
             count

@@ -12,6 +12,7 @@ use super::tree::{FileSystem, READ, WRITE};
 use super::user::User;
 use super::view::View;
 use super::walk::{FinalLink, Location, MemoryEnd, MountEnd, PathEnd};
+use crate::descriptors::APPEND;
 use crate::ids::Fd;
 use crate::permissions::operations::files;
 use crate::steps::MAX_TRANSFER;
@@ -21,7 +22,6 @@ use coldframe_error::Errno;
 const CREATE: u32 = 0o100;
 const EXCLUSIVE: u32 = 0o200;
 const TRUNCATE: u32 = 0o1000;
-pub(super) const APPEND: u32 = 0o2000;
 const DIRECTORY: u32 = 0o200_000;
 const NO_FOLLOW: u32 = 0o400_000;
 /// `O_PATH` and `O_TMPFILE`, which Node does not use. An open with these flags fails with

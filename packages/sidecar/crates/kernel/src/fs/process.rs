@@ -102,9 +102,9 @@ impl ProcessFiles {
         }
     }
 
-    /// Returns the filesystem as the real user of the process sees it, which `access` checks.
-    pub(crate) fn view_of_real_user<'k>(&'k self, files: &'k FilesLock) -> View<'k> {
-        View { user: User::Program(self.credentials().real()), ..self.view(files) }
+    /// Returns the real user of the process, whose access the call `access` checks.
+    pub(crate) fn real_user(&self) -> User {
+        User::Program(self.credentials().real())
     }
 
     /// Returns the user that accesses files.
@@ -145,11 +145,12 @@ impl ProcessFiles {
         self.context.lock().directory.clone()
     }
 
-    pub(crate) fn chdir(&self, files: &FilesLock, path: &[u8]) -> Result<(), Errno> {
+    /// Sets the working directory. A relative path starts at `start`, or at the working directory.
+    pub(crate) fn chdir(&self, files: &FilesLock, start: Option<Location>, path: &[u8]) -> Result<(), Errno> {
         let mut tree = files.lock();
         // The working directory's lock must be free during the path walk, because `/proc/self/cwd`
         // reads the working directory.
-        let from = self.working_directory();
+        let from = start.or_else(|| self.working_directory());
         let place = enter(&self.user(), &self.permissions, &tree, from.as_ref(), path)?;
         let mut context = self.context.lock();
         if let Some(ino) = held(Some(&place)) {

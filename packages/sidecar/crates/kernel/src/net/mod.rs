@@ -44,7 +44,7 @@ pub(crate) use outside::testing::Asked;
 pub(crate) use outside::testing::{FakeOutside, FlowRules};
 pub(crate) use posted_signals::{PostedSignal, Recipient};
 pub(crate) use snapshot::SocketsSnapshot;
-pub use socket::{IN, OUT};
+pub use socket::{ERR, HUP, IN, OUT};
 pub(crate) use sockets::SocketKind;
 pub use sockets::Sockets;
 pub(crate) use terminal_calls::terminal_call;

@@ -18,8 +18,10 @@ const ENOUGH: usize = 4;
 pub const IN: u32 = 1;
 /// The event that a socket can be written.
 pub const OUT: u32 = 4;
-pub(super) const ERR: u32 = 8;
-pub(super) const HUP: u32 = 16;
+/// The event that a socket has an error.
+pub const ERR: u32 = 8;
+/// The event that both directions of a socket have ended.
+pub const HUP: u32 = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Domain {

@@ -236,6 +236,11 @@ impl Sockets {
         let _ = self.with(|state| state.network.disarm(id, WaitOwner::Operation(program.pid(), operation)));
     }
 
+    /// Returns the socket's readiness, as a mask of events.
+    pub(crate) fn readiness(&self, id: SocketId) -> Result<u32, Errno> {
+        self.with(|state| state.network.get(id).map(|socket| state.network.readiness(socket)))
+    }
+
     /// Makes a pipe. Returns the reading end, and the end that the embedder writes to.
     pub(crate) fn open_feed(&self) -> Result<(SocketId, SocketId), Errno> {
         self.with(|state| {

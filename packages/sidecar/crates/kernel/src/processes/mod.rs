@@ -324,6 +324,7 @@ pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut
         ProcessCall::Kill => processes.kill(&**program, arguments.int(0), arguments.int(1)),
         ProcessCall::Getppid => Ok(answer(processes.registry.lock().table.parent(program.pid()))),
         ProcessCall::Listen => process.signals.listen(signals::check(arguments.int(0))?, Action::of(arguments.int(1))?),
+        ProcessCall::TakeSignal => Ok(i64::from(process.signals.take())),
         ProcessCall::NextSignal => process.signals.next(&process.operations),
         ProcessCall::Getpgid => processes.registry.lock().table.group(pid(arguments, 0)?.unwrap_or(program.pid())).map(answer),
         ProcessCall::Setpgid => {

@@ -73,6 +73,8 @@ pub(crate) struct SignalState {
     is_stopped: bool,
     /// The operation that completes with the next signal.
     operation: Option<OperationId>,
+    /// Whether the program takes signals, so that a pending signal ends its blocking calls.
+    takes: bool,
 }
 
 /// Converts a number to a signal. Fails with `EINVAL` if no signal has the number.
@@ -112,6 +114,9 @@ impl SignalState {
         if self.listened & bit(signal) != 0 {
             self.pending |= bit(signal);
             self.deliver(operations);
+            if self.takes {
+                operations.wake();
+            }
         }
         if signal == SIGCONT {
             let held = std::mem::take(&mut self.held);
@@ -176,6 +181,24 @@ impl Signals {
             Action::Ignore => state.ignored |= bit(signal),
         }
         Ok(0)
+    }
+
+    /// Takes the pending signal with the lowest number. Returns 0 without a pending signal.
+    pub(super) fn take(&self) -> u8 {
+        let mut state = self.0.lock();
+        state.takes = true;
+        if state.pending == 0 {
+            return 0;
+        }
+        let signal = state.pending.trailing_zeros() as u8 + 1;
+        state.pending &= state.pending - 1;
+        signal
+    }
+
+    /// Returns whether a pending signal ends the blocking calls of the program.
+    pub(super) fn interrupts(&self) -> bool {
+        let state = self.0.lock();
+        state.takes && state.pending != 0
     }
 
     /// Returns whether the program listens to a signal or ignores the signal.

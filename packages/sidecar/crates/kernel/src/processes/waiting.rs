@@ -30,7 +30,8 @@ enum Watched {
 
 /// Waits until a descriptor is ready for an event in its mask, a child has ended, or `deadline` has
 /// passed. `deadline` is in nanoseconds of the monotonic clock. Returns 1 if the deadline has
-/// passed, otherwise 0. Fails with `EINTR` if the program's work must stop. Descriptors that are no
+/// passed, otherwise 0. Fails with `EINTR` if the program's work must stop, and if a signal is
+/// pending that the program takes. Descriptors that are no
 /// sockets are always ready.
 pub(crate) async fn wait_for(program: &Arc<dyn Caller>, targets: &[WatchTarget], deadline: Option<u64>) -> Answer {
     let mut watched = Vec::new();
@@ -87,6 +88,9 @@ async fn block(program: &Arc<dyn Caller>, deadline: Option<u64>) -> Answer {
         }
         if program.process().operations.is_unblocked(context.waker()) {
             return Poll::Ready(Ok(0));
+        }
+        if program.process().signals.interrupts() {
+            return Poll::Ready(Err(Errno::EINTR));
         }
         let deadline = deadline.map(present);
         if deadline.is_some_and(|deadline| sys::monotonic_ns() >= deadline) {

@@ -2,7 +2,8 @@
 //! file of the host machine. A rename or a removal of the name therefore has no effect on the open
 //! file. Next: `runtime/handles.rs` of the crate `core`, which assigns numbers to the files.
 
-use super::super::open::{self, APPEND, Opened};
+use super::super::open::{self, Opened};
+use crate::descriptors::APPEND;
 use super::super::tree::FileSystem;
 use super::{EmbedderFiles, NEW_FILE, PERMISSIONS, READ_ONLY, TRUNCATE, WRITE, make_holder};
 use crate::fs::options::OpenOptions;

@@ -4,6 +4,7 @@
 mod app_file_system;
 mod cost;
 mod denials;
+mod descriptors;
 mod guest_links;
 mod hostile;
 mod longest;

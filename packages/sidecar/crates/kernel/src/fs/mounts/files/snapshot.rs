@@ -4,7 +4,8 @@
 //! stored as the entries that the listing has not returned, up to a bound. Next:
 //! `../watching/snapshot.rs`.
 
-use super::super::super::open::{APPEND, TEXT_COST};
+use super::super::super::open::TEXT_COST;
+use crate::descriptors::APPEND;
 use super::super::super::stat::Stat;
 use super::super::super::tree::FileSystem;
 use super::{Bytes, HostFile, Listing, OpenFlags, Type};

@@ -229,7 +229,7 @@ fn a_copy_holds_no_file_of_a_program_outside_the_snapshot() {
 fn a_copy_keeps_a_removed_working_directory() {
     let mut guest = Guest::new(Limits::default());
     guest.plain(FileCall::Mkdir, &["/tmp/d".into(), 0o755.into()]);
-    guest.program.process().files.chdir(&guest.program.process().kernel.files, b"/tmp/d").expect("the file exists");
+    guest.program.process().files.chdir(&guest.program.process().kernel.files, None, b"/tmp/d").expect("the file exists");
     guest.program.process().files.set_umask(0o077);
     guest.plain(FileCall::Rmdir, &["/tmp/d".into()]);
     let mut other = copy(&guest);
@@ -237,10 +237,10 @@ fn a_copy_keeps_a_removed_working_directory() {
     assert_eq!(other.program.process().files.umask(), 0o077);
     let cwd = |guest: &Guest| guest.program.process().files.getcwd(&guest.program.process().kernel.files.lock());
     assert_eq!(cwd(&other), cwd(&guest));
-    other.program.process().files.chdir(&other.program.process().kernel.files, b"/tmp").expect("the file exists");
+    other.program.process().files.chdir(&other.program.process().kernel.files, None, b"/tmp").expect("the file exists");
     assert_eq!((used(&other), used(&guest)), ((0, 0), (0, 1)));
-    guest.program.process().files.chdir(&guest.program.process().kernel.files, b"/workspace").expect("the file exists");
-    other.program.process().files.chdir(&other.program.process().kernel.files, b"/workspace").expect("the file exists");
+    guest.program.process().files.chdir(&guest.program.process().kernel.files, None, b"/workspace").expect("the file exists");
+    other.program.process().files.chdir(&other.program.process().kernel.files, None, b"/workspace").expect("the file exists");
     assert_eq!(cwd(&other).as_deref(), Ok(&b"/workspace"[..]));
 }
 

@@ -1,0 +1,100 @@
+//! WASI preview 1: the imports of the module `wasi_snapshot_preview1`, over the calls of the kernel.
+//!
+//! The Python guest and WASI commands import these functions, and the guest of `node` does not. No
+//! function has state of its own in the host machine: descriptors, paths and the working directory
+//! are the kernel's, so a file that Python opens counts for the same limits, permissions and
+//! snapshots as a file that `node` opens. The numbers and layouts are those of
+//! <https://github.com/WebAssembly/WASI/blob/main/legacy/preview1/docs.md>.
+//!
+//! WASI differs from the kernel's calls in three points. A call with a path names a directory, at
+//! which the path starts ([`paths`]). A read or a write waits unless the descriptor is set to
+//! non-blocking ([`transfer`]). A function returns a number of WASI's errors ([`errors`]).
+//! Next: `context.rs`.
+
+mod clocks;
+mod command_line;
+mod context;
+mod descriptors;
+mod errors;
+mod listing;
+mod paths;
+mod polling;
+mod sockets;
+mod stat;
+mod transfer;
+
+pub(crate) use command_line::ProgramState;
+
+use crate::access::Call;
+use crate::data::StoreData;
+use context::finish;
+use wasmtime::Linker;
+
+/// The import module.
+pub(crate) const MODULE: &str = "wasi_snapshot_preview1";
+
+/// Defines functions. Each function has the parameters of WASI, is async, and returns an error
+/// number. Pointers and lengths are `u32`.
+macro_rules! imports {
+    ($linker:ident: $($name:literal => $function:path, ($($parameter:ident: $type:ty),*);)+) => {
+        $($linker.func_wrap_async(MODULE, $name, |mut call: Call<'_>, ($($parameter,)*): ($($type,)*)| {
+            Box::new(async move { finish(&mut call, |call| Box::pin($function(call, $($parameter),*))).await })
+        })?;)+
+    };
+}
+
+/// Defines all functions of WASI preview 1.
+pub(crate) fn define(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
+    imports! { linker:
+        "args_get" => command_line::args_get, (pointers: u32, texts: u32);
+        "args_sizes_get" => command_line::args_sizes_get, (count: u32, len: u32);
+        "environ_get" => command_line::environ_get, (pointers: u32, texts: u32);
+        "environ_sizes_get" => command_line::environ_sizes_get, (count: u32, len: u32);
+        "proc_exit" => command_line::proc_exit, (code: u32);
+        "proc_raise" => command_line::proc_raise, (signal: u32);
+        "clock_res_get" => clocks::clock_res_get, (clock: u32, out: u32);
+        "clock_time_get" => clocks::clock_time_get, (clock: u32, precision: u64, out: u32);
+        "random_get" => clocks::random_get, (buffer: u32, len: u32);
+        "sched_yield" => polling::sched_yield, ();
+        "poll_oneoff" => polling::poll_oneoff, (subscriptions: u32, events: u32, count: u32, out: u32);
+        "fd_advise" => descriptors::fd_advise, (fd: u32, offset: u64, len: u64, advice: u32);
+        "fd_allocate" => descriptors::fd_allocate, (fd: u32, offset: u64, len: u64);
+        "fd_close" => descriptors::fd_close, (fd: u32);
+        "fd_datasync" => descriptors::fd_sync, (fd: u32);
+        "fd_sync" => descriptors::fd_sync, (fd: u32);
+        "fd_fdstat_get" => descriptors::fd_fdstat_get, (fd: u32, out: u32);
+        "fd_fdstat_set_flags" => descriptors::fd_fdstat_set_flags, (fd: u32, flags: u32);
+        "fd_fdstat_set_rights" => descriptors::fd_fdstat_set_rights, (fd: u32, base: u64, inheriting: u64);
+        "fd_filestat_get" => descriptors::fd_filestat_get, (fd: u32, out: u32);
+        "fd_filestat_set_size" => descriptors::fd_filestat_set_size, (fd: u32, len: u64);
+        "fd_filestat_set_times" => descriptors::fd_filestat_set_times, (fd: u32, atime: u64, mtime: u64, flags: u32);
+        "fd_prestat_get" => descriptors::fd_prestat_get, (fd: u32, out: u32);
+        "fd_prestat_dir_name" => descriptors::fd_prestat_dir_name, (fd: u32, path: u32, len: u32);
+        "fd_renumber" => descriptors::fd_renumber, (fd: u32, to: u32);
+        "fd_seek" => descriptors::fd_seek, (fd: u32, offset: i64, whence: u32, out: u32);
+        "fd_tell" => descriptors::fd_tell, (fd: u32, out: u32);
+        "fd_read" => transfer::fd_read, (fd: u32, vectors: u32, count: u32, out: u32);
+        "fd_write" => transfer::fd_write, (fd: u32, vectors: u32, count: u32, out: u32);
+        "fd_pread" => transfer::fd_pread, (fd: u32, vectors: u32, count: u32, offset: u64, out: u32);
+        "fd_pwrite" => transfer::fd_pwrite, (fd: u32, vectors: u32, count: u32, offset: u64, out: u32);
+        "fd_readdir" => listing::fd_readdir, (fd: u32, buffer: u32, len: u32, cookie: u64, out: u32);
+        "path_create_directory" => paths::path_create_directory, (fd: u32, path: u32, len: u32);
+        "path_filestat_get" => paths::path_filestat_get, (fd: u32, flags: u32, path: u32, len: u32, out: u32);
+        "path_filestat_set_times" => paths::path_filestat_set_times,
+            (fd: u32, lookup: u32, path: u32, len: u32, atime: u64, mtime: u64, flags: u32);
+        "path_link" => paths::path_link,
+            (from_fd: u32, lookup: u32, from: u32, from_len: u32, to_fd: u32, to: u32, to_len: u32);
+        "path_open" => paths::path_open,
+            (fd: u32, lookup: u32, path: u32, len: u32, how: u32, rights: u64, inheriting: u64, flags: u32, out: u32);
+        "path_readlink" => paths::path_readlink, (fd: u32, path: u32, len: u32, buffer: u32, capacity: u32, out: u32);
+        "path_remove_directory" => paths::path_remove_directory, (fd: u32, path: u32, len: u32);
+        "path_rename" => paths::path_rename, (from_fd: u32, from: u32, from_len: u32, to_fd: u32, to: u32, to_len: u32);
+        "path_symlink" => paths::path_symlink, (target: u32, target_len: u32, fd: u32, path: u32, len: u32);
+        "path_unlink_file" => paths::path_unlink_file, (fd: u32, path: u32, len: u32);
+        "sock_accept" => sockets::sock_accept, (fd: u32, flags: u32, out: u32);
+        "sock_recv" => sockets::sock_recv, (fd: u32, vectors: u32, count: u32, flags: u32, len_out: u32, flags_out: u32);
+        "sock_send" => sockets::sock_send, (fd: u32, vectors: u32, count: u32, flags: u32, out: u32);
+        "sock_shutdown" => sockets::sock_shutdown, (fd: u32, how: u32);
+    }
+    Ok(())
+}
