@@ -4,7 +4,10 @@
 //! `cf_freeze`, `cf_info`. The imports of this module exist only for this run: `build_file` reads
 //! the inputs, and `write` prints the guest's output. The clock and the entropy are fixed, so that
 //! equal inputs make equal images. Each program later starts with the real clock and new entropy.
-//! Next: `module/strip.rs`.
+//! Next: `boot/wasi.rs`, the files of guests that read their library during the initialisation;
+//! then `module/strip.rs`.
+
+mod wasi;
 
 use std::path::{Component, Path, PathBuf};
 
@@ -27,6 +30,8 @@ struct StoreData {
     fatal_message: String,
     /// The time since the start of the run, in nanoseconds.
     elapsed: i64,
+    /// The files that the guest has opened with WASI.
+    files: wasi::Files,
 }
 
 type Call<'a> = Caller<'a, StoreData>;
@@ -56,8 +61,8 @@ pub(crate) fn run(engine: &Engine, wasm: &[u8], inputs: &[PathBuf]) -> Result<In
 
 fn on_large_stack(engine: &Engine, wasm: &[u8], inputs: &[PathBuf]) -> Result<Initial, Failure> {
     let module = Module::new(engine, wasm).map_err(|error| Failure::Module(format!("{error:#}")))?;
-    let linker = linker(engine).map_err(|error| Failure::Module(format!("{error:#}")))?;
-    let data = StoreData { inputs: inputs.to_owned(), fatal_message: String::new(), elapsed: 0 };
+    let linker = linker(engine, &module).map_err(|error| Failure::Module(format!("{error:#}")))?;
+    let data = StoreData { inputs: inputs.to_owned(), fatal_message: String::new(), elapsed: 0, files: wasi::Files::default() };
     let mut store = Store::new(engine, data);
     let instance = linker.instantiate(&mut store, &module).map_err(|error| Failure::Module(format!("{error:#}")))?;
     call::<(), ()>(&mut store, &instance, "_initialize", ())?;
@@ -67,6 +72,7 @@ fn on_large_stack(engine: &Engine, wasm: &[u8], inputs: &[PathBuf]) -> Result<In
             return Err(Failure::Boot(format!("{step} returned {result}: {}", store.data().fatal_message)));
         }
     }
+    store.data().files.check()?;
     let info: u32 = call(&mut store, &instance, "cf_info", ())?;
     let memory = instance.get_memory(&mut store, "memory").ok_or_else(|| Failure::Module("it exports no memory".to_owned()))?;
     let data = memory.data(&store);
@@ -104,9 +110,10 @@ fn bytes<'a>(caller: &'a mut Call<'_>, ptr: u32, len: u32) -> Option<&'a mut [u8
 }
 
 /// Returns the imports of the ABI, with fixed results in place of a kernel, clocks and entropy.
-fn linker(engine: &Engine) -> wasmtime::Result<Linker<StoreData>> {
+fn linker(engine: &Engine, module: &Module) -> wasmtime::Result<Linker<StoreData>> {
     const MODULE: &str = "coldframe";
     let mut linker: Linker<StoreData> = Linker::new(engine);
+    wasi::define(&mut linker, module)?;
     linker.func_wrap(MODULE, "write", |mut caller: Call<'_>, _fd: i32, ptr: u32, len: u32| {
         match bytes(&mut caller, ptr, len) {
             Some(text) => {
@@ -124,10 +131,7 @@ fn linker(engine: &Engine) -> wasmtime::Result<Linker<StoreData>> {
     }
     linker.func_wrap(MODULE, "poll", || 0_i32)?;
     linker.func_wrap(MODULE, "mark", |_kind: i32| {})?;
-    linker.func_wrap(MODULE, "clock", |mut caller: Call<'_>, id: i32| -> i64 {
-        caller.data_mut().elapsed += CLOCK_STEP;
-        caller.data().elapsed + if id == 0 { BUILD_TIME } else { 0 }
-    })?;
+    linker.func_wrap(MODULE, "clock", |mut caller: Call<'_>, id: i32| now(&mut caller, id == 0))?;
     linker.func_wrap(MODULE, "random", |mut caller: Call<'_>, ptr: u32, len: u32| {
         if let Some(bytes) = bytes(&mut caller, ptr, len) {
             bytes.fill(0x5a);
@@ -140,6 +144,12 @@ fn linker(engine: &Engine) -> wasmtime::Result<Linker<StoreData>> {
     })?;
     linker.func_wrap(MODULE, "build_file", build_file)?;
     Ok(linker)
+}
+
+/// Returns the fixed time of the wall clock or of the monotonic clock, which then moves on.
+fn now(caller: &mut Call<'_>, is_wall: bool) -> i64 {
+    caller.data_mut().elapsed += CLOCK_STEP;
+    caller.data().elapsed + if is_wall { BUILD_TIME } else { 0 }
 }
 
 /// The import `build_file`: copies at most `capacity` bytes of an input into the guest's memory and

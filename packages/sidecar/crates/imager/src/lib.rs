@@ -48,12 +48,10 @@ pub struct Built {
     pub module_file: String,
 }
 
-/// The first part of the file name of a precompiled module.
-const MODULE: &str = "guest";
-
-/// Builds `NAME.image` and its module `guest-HASH.cwasm` in the folder `out` from the module
-/// `wasm`. The guest reads the files of the folders `inputs` during its initialisation.
-pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<Built, Failure> {
+/// Builds `NAME.image` and its module `MODULE-HASH.cwasm` in the folder `out` from the module
+/// `wasm`. The guest reads the files of the folders `inputs` during its initialisation. `module` is
+/// the first part of the file name of the module.
+pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str, module: &str) -> Result<Built, Failure> {
     let compiler = |error: wasmtime::Error| Failure::Module(format!("{error:#}"));
     let wasm = module::lower_bulk_memory(wasm)?;
     module::check(&wasm)?;
@@ -74,7 +72,7 @@ pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<
         inbox_len: initial.info.inbox_len,
         frozen_end: initial.info.frozen_end,
         hash,
-        module_file: format!("{MODULE}-{code_hash}.cwasm"),
+        module_file: format!("{module}-{code_hash}.cwasm"),
     };
     std::fs::create_dir_all(out).map_err(|error| file(out, &error))?;
     replace(&out.join(&header.module_file), name, &[&code])?;

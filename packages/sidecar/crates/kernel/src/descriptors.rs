@@ -272,7 +272,10 @@ mod tests {
     fn allocates_the_lowest_number_up_to_the_limit() {
         let mut descriptors = Descriptors::new(Pid::INIT, 5);
         let file = || Arc::new(Description::new(Target::File(Ino::new(9)), 0));
-        assert_eq!((descriptors.add_from(0, file()), descriptors.add_from(0, file())), (Ok((Fd::new(3), true)), Ok((Fd::new(4), false))));
+        assert_eq!(
+            (descriptors.add_from(0, file()), descriptors.add_from(0, file())),
+            (Ok((Fd::new(3), true)), Ok((Fd::new(4), false)))
+        );
         assert_eq!(descriptors.add_from(0, file()), Err(Errno::EMFILE));
         assert_eq!(descriptors.close(Fd::new(3)), Ok(Some(HeldObject::Node(Ino::new(9)))));
         assert_eq!(descriptors.close(Fd::new(3)), Err(Errno::EBADF));

@@ -4,7 +4,7 @@
 //! (`docs/internals/snapshots.md`). A module must therefore have no state outside its memory that
 //! survives a turn. The only allowed mutable global is the stack pointer, which has its initial
 //! value after each turn. The table of functions never changes. The check also refuses bulk-memory
-//! instructions (`lower.rs`) and imports from any module but `coldframe`.
+//! instructions (`lower.rs`) and imports from any module but `coldframe` and WASI preview 1.
 
 use wasmparser::{
     FunctionBody, GlobalSectionReader, ImportSectionReader, Operator, Parser, Payload, TypeRef, Validator, WasmFeatures,
@@ -12,8 +12,8 @@ use wasmparser::{
 
 use crate::Failure;
 
-/// The module name of all imports of the ABI.
-const ABI_MODULE: &str = "coldframe";
+/// The modules of the imports of the ABI. The guest of `node` imports nothing from WASI.
+const ABI_MODULES: [&str; 2] = ["coldframe", "wasi_snapshot_preview1"];
 /// The maximum number of problems that the failure names.
 const REPORTED_PROBLEMS: usize = 20;
 
@@ -51,7 +51,7 @@ fn check_imports(imports: ImportSectionReader<'_>, problems: &mut Vec<String>) -
         if !matches!(import.ty, TypeRef::Func(_)) {
             problems.push(format!("import {}.{} is not a function", import.module, import.name));
         }
-        if import.module != ABI_MODULE {
+        if !ABI_MODULES.contains(&import.module) {
             problems.push(format!("import {}.{} is not in the ABI", import.module, import.name));
         }
     }

@@ -80,7 +80,7 @@ impl Guest {
     pub fn from_text(name: &str, text: &str) -> Result<Self, Failure> {
         let folder = std::env::temp_dir().join(format!("coldframe-{name}-{}", std::process::id()));
         let wasm = wat::parse_str(text).expect("the guest's text");
-        coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest")?;
+        coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest", "guest")?;
         let options = CoreOptions {
             image_dir: folder.clone(),
             workers: 2,

@@ -24,8 +24,7 @@ const TRUNCATE: u32 = 8;
 const FOLLOW: u32 = 1;
 
 /// Linux's flags of an open, for each flag of WASI.
-const OPEN_FLAGS: [(u32, i64); 4] =
-    [(CREATE, 0o100), (DIRECTORY, 0o200_000), (EXCLUSIVE, 0o200), (TRUNCATE, 0o1000)];
+const OPEN_FLAGS: [(u32, i64); 4] = [(CREATE, 0o100), (DIRECTORY, 0o200_000), (EXCLUSIVE, 0o200), (TRUNCATE, 0o1000)];
 /// Linux's flags of a descriptor, for WASI's flags append, dsync, non-blocking, rsync and sync.
 /// Writes reach the disk of a mount with `fsync`, so the flags for synchronous writes have no effect.
 const STATUS_FLAGS: [(u32, i64); 2] = [(1, 0o2000), (4, 0o4000)];

@@ -119,11 +119,7 @@ fn occurrences<'s>(call: &Call<'_>, subscriptions: &'s [Subscription]) -> Vec<(&
     occurrences_at(call, subscriptions, sys::monotonic_ns())
 }
 
-fn occurrences_at<'s>(
-    call: &Call<'_>,
-    subscriptions: &'s [Subscription],
-    now: u64,
-) -> Vec<(&'s Subscription, Occurrence)> {
+fn occurrences_at<'s>(call: &Call<'_>, subscriptions: &'s [Subscription], now: u64) -> Vec<(&'s Subscription, Occurrence)> {
     let caller = &call.data().refs.caller;
     let occurred = |subscription: &Subscription| match subscription.what {
         What::Nothing => Some(Occurrence { error: errors::number(Errno::EINVAL), flags: 0 }),

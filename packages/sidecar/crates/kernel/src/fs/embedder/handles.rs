@@ -3,9 +3,9 @@
 //! file. Next: `runtime/handles.rs` of the crate `core`, which assigns numbers to the files.
 
 use super::super::open::{self, Opened};
-use crate::descriptors::APPEND;
 use super::super::tree::FileSystem;
 use super::{EmbedderFiles, NEW_FILE, PERMISSIONS, READ_ONLY, TRUNCATE, WRITE, make_holder};
+use crate::descriptors::APPEND;
 use crate::fs::options::OpenOptions;
 use coldframe_error::Errno;
 use coldframe_error::Error;

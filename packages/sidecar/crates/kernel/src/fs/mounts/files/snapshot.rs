@@ -5,10 +5,10 @@
 //! `../watching/snapshot.rs`.
 
 use super::super::super::open::TEXT_COST;
-use crate::descriptors::APPEND;
 use super::super::super::stat::Stat;
 use super::super::super::tree::FileSystem;
 use super::{Bytes, HostFile, Listing, OpenFlags, Type};
+use crate::descriptors::APPEND;
 use crate::usage::{Charge, Resource};
 use coldframe_error::Error;
 use serde::{Deserialize, Serialize};
