@@ -1,4 +1,4 @@
-//! `coldframe-imager --wasm guest.wasm --inputs DIR... --out DIR --name NAME --module NAME`: the command line of
+//! `coldframe-imager --wasm guest.wasm --inputs DIR... --out DIR --name NAME`: the command line of
 //! this crate's library. `--fingerprint` prints the text by which `pnpm build` compares two
 //! builders.
 

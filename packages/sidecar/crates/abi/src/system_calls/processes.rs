@@ -61,8 +61,8 @@ system_calls! {
         /// Returns the session of a process. `pid` 0 is the caller.
         Getsid(pid) = 0x40e => Value("the session");
         /// Takes a pending signal with a listener. From the first call on, a pending signal with a
-        /// listener also ends a blocking call of the program, which fails with `EINTR`. This call is
-        /// for programs that handle signals in the middle of a turn, and `next_signal` is for
+        /// listener also ends a blocking call of the program, which fails with `EINTR`. This call
+        /// is for programs that handle signals in the middle of a turn. `next_signal` is for
         /// programs that wait between turns.
         TakeSignal() = 0x40f => Value("the number of the signal, 0 without a pending signal");
         /// Writes the ids of the caller as u32: real, effective and saved user, real, effective and

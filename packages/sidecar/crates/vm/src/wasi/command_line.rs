@@ -76,8 +76,8 @@ pub(super) async fn proc_exit(call: &mut Call<'_>, code: u32) -> Outcome {
     Err(stopped().into())
 }
 
-/// Sends a signal to the program itself. WASI's numbers of signals up to 31 are Linux's, except that
-/// WASI leaves out SIGSTKFLT, so the numbers from 16 on are one lower.
+/// Sends a signal to the program itself. WASI has Linux's numbers of signals without SIGSTKFLT, so
+/// the numbers from 16 on are one lower than on Linux.
 pub(super) async fn proc_raise(call: &mut Call<'_>, signal: u32) -> Outcome {
     let signal = if signal < 16 { signal } else { signal.saturating_add(1) };
     let pid = call.data().refs.caller.pid().get();

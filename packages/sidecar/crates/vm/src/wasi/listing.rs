@@ -3,7 +3,7 @@
 //! WASI names a place in a listing by a cookie, and cuts off the last entry of a full buffer. The
 //! guest then asks again from the cookie of that entry. The kernel has only a position, so this
 //! module keeps the entries that the kernel returned and that the guest has not taken. If the
-//! entries are no longer there, for example after a restore, the listing starts again and skips
+//! entries are missing, for example after a restore, the listing starts again and skips
 //! entries. A cookie is the number of entries before an entry. Next: `sockets.rs`.
 
 use super::context::{Outcome, call_beside, plain_call, put, put_u32};

@@ -1,9 +1,9 @@
-//! WASI preview 1: the imports of the module `wasi_snapshot_preview1`, over the calls of the kernel.
+//! WASI preview 1: the imports of the module `wasi_snapshot_preview1`, over the kernel's calls.
 //!
-//! The Python guest and WASI commands import these functions, and the guest of `node` does not. No
-//! function has state of its own in the host machine: descriptors, paths and the working directory
-//! are the kernel's, so a file that Python opens counts for the same limits, permissions and
-//! snapshots as a file that `node` opens. The numbers and layouts are those of
+//! The Python guest and WASI commands import these functions, and the guest of `node` does not.
+//! Descriptors, paths and the working directory are the kernel's. So the limits, the permissions
+//! and the snapshots of a runtime treat a file that Python opens as a file that `node` opens. The
+//! numbers and layouts are in
 //! <https://github.com/WebAssembly/WASI/blob/main/legacy/preview1/docs.md>.
 //!
 //! WASI differs from the kernel's calls in three points. A call with a path names a directory, at

@@ -1,5 +1,5 @@
 //! Calls of paths. Each path starts at the directory of a descriptor, and an absolute path starts
-//! at `/`: the kernel bounds a program, and not the descriptors that the program has. Next:
+//! at `/`. The kernel's permissions bound a program, so a path may leave the directory. Next:
 //! `descriptors.rs`.
 
 use super::context::{Failure, Outcome, Path, call_beside, kernel_call, path_call, put, put_u32, take};
@@ -26,7 +26,7 @@ const FOLLOW: u32 = 1;
 /// Linux's flags of an open, for each flag of WASI.
 const OPEN_FLAGS: [(u32, i64); 4] = [(CREATE, 0o100), (DIRECTORY, 0o200_000), (EXCLUSIVE, 0o200), (TRUNCATE, 0o1000)];
 /// Linux's flags of a descriptor, for WASI's flags append, dsync, non-blocking, rsync and sync.
-/// Writes reach the disk of a mount with `fsync`, so the flags for synchronous writes have no effect.
+/// Writes reach the disk of a mount with `fsync`, so the flags of synchronous writes do nothing.
 const STATUS_FLAGS: [(u32, i64); 2] = [(1, 0o2000), (4, 0o4000)];
 const NO_FOLLOW: i64 = 0o400_000;
 
@@ -105,8 +105,8 @@ pub(super) async fn path_filestat_set_times(
     path_call(call, FileCall::Utimes, Path::at(fd, path, len)?, &[atime, mtime, follows(lookup)]).await.map(drop)
 }
 
-/// Adds a name to a file. Fails with `EINVAL` if the call asks to follow a link at the end of the
-/// old path, because the kernel's call, as Linux's `link`, does not.
+/// Adds a name to a file. The kernel's call does not follow a link at the end of the old path, as
+/// `link` of Linux. A call that asks to follow such a link fails with `EINVAL`.
 #[expect(clippy::too_many_arguments, reason = "WASI's signature")]
 pub(super) async fn path_link(
     call: &mut Call<'_>,
@@ -141,7 +141,7 @@ async fn two_paths(call: &mut Call<'_>, number: FileCall, from: Path, to: Path) 
     kernel_call(call, number, [from.start, to.start], &integers).await.map(drop)
 }
 
-/// Makes a symbolic link. The target is stored as it is.
+/// Makes a symbolic link. The target is stored unchanged.
 pub(super) async fn path_symlink(call: &mut Call<'_>, target: u32, target_len: u32, fd: u32, path: u32, len: u32) -> Outcome {
     let path = Path::at(fd, path, len)?;
     let [address, len] = path.integers();

@@ -55,7 +55,7 @@ pub(super) async fn sched_yield(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// Waits until a descriptor is ready or a time has come. Fails with `EINTR` if the program's work
+/// Waits until a descriptor is ready or a time has passed. Fails with `EINTR` if the program's work
 /// must stop, and if a signal arrives that the program takes.
 pub(super) async fn poll_oneoff(call: &mut Call<'_>, subscriptions: u32, events: u32, count: u32, out: u32) -> Outcome {
     if count == 0 || count > MAX_SUBSCRIPTIONS {

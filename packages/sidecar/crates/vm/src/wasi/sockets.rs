@@ -33,7 +33,8 @@ pub(super) async fn sock_accept(call: &mut Call<'_>, fd: u32, flags: u32, out: u
     put_u32(call, out, accepted)
 }
 
-/// Reads from a connection. Fails with `EOPNOTSUPP` for the flags to peek and to wait for all bytes.
+/// Reads from a connection. Fails with `EOPNOTSUPP` for the flags of a peek and of a wait for all
+/// bytes.
 pub(super) async fn sock_recv(
     call: &mut Call<'_>,
     fd: u32,
