@@ -115,6 +115,8 @@ module.exports = {
     setsid: 0x40d,
     getsid: 0x40e,
     takeSignal: 0x40f,
+    waitForOperation: 0x410,
+    takeEvent: 0x411,
     getIds: 0x420,
     setId: 0x421,
     setGroups: 0x422,

@@ -47,6 +47,7 @@ pub async fn call_and_wait(program: &Arc<dyn Caller>, number: u32, integers: [i6
     match BlockingCall::from_number(number).ok_or(Errno::ENOSYS)? {
         BlockingCall::JobWait => crypto::job_wait(program, integers[0]).await,
         BlockingCall::WaitForWatched => processes::wait_for_watched(program, integers[0]).await,
+        BlockingCall::WaitForOperation => processes::wait_for_operation(program, integers[0], integers[1]).await,
     }
 }
 

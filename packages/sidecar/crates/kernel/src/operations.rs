@@ -159,6 +159,40 @@ impl Operations {
         false
     }
 
+    /// Returns whether an operation has completed and the program has not taken the event. If not,
+    /// `waker` is called at the completion. Fails with `ENOENT` if no such operation is in progress.
+    pub(crate) fn has_completed(&self, operation: OperationId, waker: &Waker) -> Result<bool, Errno> {
+        let mut state = self.state.lock();
+        if state.done.iter().any(|event| event.operation == operation) {
+            return Ok(true);
+        }
+        if !state.pending.contains(&operation) {
+            return Err(Errno::ENOENT);
+        }
+        state.blocked = Some(waker.clone());
+        Ok(false)
+    }
+
+    /// Takes the event of a completed operation: the result as i32 and the bytes. Returns their
+    /// length. Takes nothing if `room` is shorter. Fails with `EAGAIN` before the completion, and
+    /// with `ENOENT` if no such operation is in progress.
+    pub(crate) fn take_into(&self, operation: OperationId, room: &mut [u8]) -> Result<usize, Errno> {
+        const RESULT: usize = size_of::<i32>();
+        let mut state = self.state.lock();
+        let Some(at) = state.done.iter().position(|event| event.operation == operation) else {
+            return Err(if state.pending.contains(&operation) { Errno::EAGAIN } else { Errno::ENOENT });
+        };
+        let len = RESULT + state.done[at].bytes.len();
+        let Some(room) = room.get_mut(..len) else { return Ok(len) };
+        if let Some(event) = state.done.remove(at) {
+            room[..RESULT].copy_from_slice(&event.result.to_le_bytes());
+            room[RESULT..].copy_from_slice(&event.bytes);
+            state.held = state.held.saturating_sub(event.bytes.footprint());
+        }
+        state.lower(&self.usage);
+        Ok(len)
+    }
+
     /// Removes a blocking operation. Returns the result if the operation has completed.
     pub(crate) fn end_blocking(&self, number: OperationId) -> Option<i32> {
         let mut state = self.state.lock();
@@ -200,11 +234,9 @@ impl Operations {
         state.held += bytes.footprint();
         state.done.push_back(Event { operation, result, bytes });
         self.news.store(true, Ordering::Release);
-        let waiting = state.waiting.take();
+        let wakers = [state.waiting.take(), state.blocked.take()];
         drop(state);
-        if let Some(waiting) = waiting {
-            waiting.wake();
-        }
+        wakers.into_iter().flatten().for_each(Waker::wake);
     }
 
     /// Cancels an operation, so that the program receives no event of the operation. Returns false
@@ -293,6 +325,23 @@ mod tests {
         assert_eq!((operations.end_blocking(number), operations.take()), (Some(-32), vec![]));
         assert!(!operations.is_unblocked(Waker::noop()));
         assert_eq!(operations.end_blocking(number), None);
+    }
+
+    #[test]
+    fn a_taken_event_is_taken_once_and_a_short_buffer_takes_nothing() {
+        let operations = operations();
+        let number = operations.begin().expect("room");
+        assert_eq!(operations.has_completed(number, Waker::noop()), Ok(false));
+        assert_eq!(operations.take_into(number, &mut [0; 9]), Err(Errno::EAGAIN));
+        operations.complete(number, Ok(7), vec![1, 2]);
+        assert_eq!(operations.has_completed(number, Waker::noop()), Ok(true));
+        assert_eq!(operations.take_into(number, &mut [0; 5]), Ok(6));
+        let mut room = [9; 7];
+        assert_eq!((operations.take_into(number, &mut room), room), (Ok(6), [7, 0, 0, 0, 1, 2, 9]));
+        assert_eq!(operations.take_into(number, &mut room), Err(Errno::ENOENT));
+        assert_eq!(operations.has_completed(number, Waker::noop()), Err(Errno::ENOENT));
+        assert_eq!((operations.take(), operations.are_under_way()), (vec![], false));
+        assert_eq!(operations.state.lock().charge.amount(), 0);
     }
 
     #[test]

@@ -12,5 +12,9 @@ system_calls! {
         /// has no time limit. A child that has ended is not reaped. Fails with `EINTR` if the
         /// evaluation must end.
         WaitForWatched(ns) = 0x409 => Value("0 if a descriptor is ready or a child has ended, 1 after `ns`");
+        /// Waits for the completion of an operation, at most `ns` nanoseconds. With a negative `ns`
+        /// the wait has no time limit. `take_event` then takes the completion. Fails with `ENOENT`
+        /// if no operation of the program has the number, and with `EINTR` as `wait_for_watched`.
+        WaitForOperation(operation, ns) = 0x410 => Value("0 if the operation has completed, 1 after `ns`");
     }
 }

@@ -60,6 +60,11 @@ system_calls! {
         Setsid() = 0x40d => Value("the session");
         /// Returns the session of a process. `pid` 0 is the caller.
         Getsid(pid) = 0x40e => Value("the session");
+        /// Takes the completion of an operation, so that no event of the operation follows. Writes
+        /// the operation's result as i32, and the bytes of the event. If the buffer is too short,
+        /// nothing is written or taken. Fails with `EAGAIN` before the completion, and with
+        /// `ENOENT` if no operation of the program has the number.
+        TakeEvent(operation, buffer: Buffer) = 0x411 => Value("4 and the length of the bytes");
         /// Takes a pending signal with a listener. From the first call on, a pending signal with a
         /// listener also ends a blocking call of the program, which fails with `EINTR`. This call
         /// is for programs that handle signals in the middle of a turn. `next_signal` is for

@@ -31,7 +31,7 @@ pub(crate) use snapshot::ProcessTableSnapshot;
 pub use spawn::{Child, find};
 use status::SIGHUP;
 pub use status::{SIGKILL, SIGPIPE, Status, lowest_byte};
-pub(crate) use waiting::{WatchTarget, wait_for};
+pub(crate) use waiting::{WatchTarget, wait_for, wait_for_completion};
 
 use super::permissions::{About, operations};
 use super::usage::{Mark, Usage};
@@ -324,6 +324,11 @@ pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut
         ProcessCall::Kill => processes.kill(&**program, arguments.int(0), arguments.int(1)),
         ProcessCall::Getppid => Ok(answer(processes.registry.lock().table.parent(program.pid()))),
         ProcessCall::Listen => process.signals.listen(signals::check(arguments.int(0))?, Action::of(arguments.int(1))?),
+        ProcessCall::TakeEvent => {
+            let operation = arguments.operation(0)?.ok_or(Errno::ENOENT)?;
+            let room = arguments.bytes_mut(1)?;
+            process.operations.take_into(operation, room).and_then(|len| i64::try_from(len).map_err(|_| Errno::EOVERFLOW))
+        }
         ProcessCall::TakeSignal => Ok(i64::from(process.signals.take())),
         ProcessCall::NextSignal => process.signals.next(&process.operations),
         ProcessCall::Getpgid => processes.registry.lock().table.group(pid(arguments, 0)?.unwrap_or(program.pid())).map(answer),
@@ -400,7 +405,18 @@ fn watch(program: &dyn Caller, bytes: &[u8]) -> Answer {
 /// nanoseconds. A negative `timeout` means no time limit.
 pub(super) async fn wait_for_watched(program: &Arc<dyn Caller>, timeout: i64) -> Answer {
     let targets = std::mem::take(&mut *program.process().watched.lock());
-    let timeout = u64::try_from(timeout).ok();
-    let deadline = timeout.map(|timeout| sys::monotonic_ns().saturating_add(timeout));
-    wait_for(program, &targets, deadline).await
+    wait_for(program, &targets, deadline(timeout)).await
+}
+
+/// Waits for the completion of an operation, for at most `timeout` nanoseconds. A negative `timeout`
+/// means no time limit.
+pub(super) async fn wait_for_operation(program: &Arc<dyn Caller>, operation: i64, timeout: i64) -> Answer {
+    let operation = u32::try_from(operation).ok().and_then(OperationId::new).ok_or(Errno::ENOENT)?;
+    wait_for_completion(program, operation, deadline(timeout)).await
+}
+
+/// Returns the time after `timeout` nanoseconds, or `None` for a negative `timeout`.
+fn deadline(timeout: i64) -> Option<u64> {
+    let timeout = u64::try_from(timeout).ok()?;
+    Some(sys::monotonic_ns().saturating_add(timeout))
 }

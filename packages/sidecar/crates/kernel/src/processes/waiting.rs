@@ -12,7 +12,7 @@ use coldframe_sys as sys;
 use serde::{Deserialize, Serialize};
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Poll, Waker};
 
 /// A descriptor or child to wait for.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub(crate) async fn wait_for(program: &Arc<dyn Caller>, targets: &[WatchTarget],
         Ok(false) => {
             // The output so far must reach its readers before the program waits.
             program.flush_output();
-            block(program, deadline).await
+            block(program, deadline, |waker| Ok(program.process().operations.is_unblocked(waker))).await
         }
         Err(error) => Err(error),
     };
@@ -73,7 +73,16 @@ fn begin(program: &Arc<dyn Caller>, targets: &[WatchTarget], watched: &mut Vec<W
     Ok(false)
 }
 
-async fn block(program: &Arc<dyn Caller>, deadline: Option<u64>) -> Answer {
+/// Waits for the completion of an operation, or until `deadline` has passed. Returns 1 if the
+/// deadline has passed, otherwise 0. Fails like [`wait_for`], and with `ENOENT` if no operation of
+/// the program has the number.
+pub(crate) async fn wait_for_completion(program: &Arc<dyn Caller>, operation: OperationId, deadline: Option<u64>) -> Answer {
+    program.flush_output();
+    block(program, deadline, |waker| program.process().operations.has_completed(operation, waker)).await
+}
+
+/// Blocks the VM until `is_over` returns true, which registers a waker.
+async fn block(program: &Arc<dyn Caller>, deadline: Option<u64>, is_over: impl Fn(&Waker) -> Result<bool, Errno>) -> Answer {
     // The time in which the runtime is frozen does not count.
     let frozen_before = program.frozen_ns();
     let present = |deadline: u64| deadline.saturating_add(program.frozen_ns().saturating_sub(frozen_before));
@@ -86,8 +95,9 @@ async fn block(program: &Arc<dyn Caller>, deadline: Option<u64>) -> Answer {
             // The program's task is woken when the program continues.
             return Poll::Pending;
         }
-        if program.process().operations.is_unblocked(context.waker()) {
-            return Poll::Ready(Ok(0));
+        match is_over(context.waker()) {
+            Ok(false) => {}
+            over => return Poll::Ready(over.map(|_| 0)),
         }
         if program.process().signals.interrupts() {
             return Poll::Ready(Err(Errno::EINTR));
