@@ -111,6 +111,10 @@ pub fn all() -> Vec<Case> {
             language: Some(RunnerLanguage::Bash),
         }
     });
+    sdk!(all, "runner-create-python", RunnerCreate, 5, RunnerCreate, {
+        let language = Some(RunnerLanguage::Python);
+        RunnerCreate { runtime: runtime(1), env: None, cwd: None, limits: None, user: None, language }
+    });
     sdk!(all, "runner-eval", RunnerEval, 6, RunnerEval, RunnerEval::new(runner(1), "1 + 1"));
     sdk!(all, "runner-eval-everything", RunnerEval, 6, RunnerEval, {
         let stream = Some(Stream { stdout: None, stderr: Some(true) });

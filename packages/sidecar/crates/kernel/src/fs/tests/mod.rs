@@ -7,6 +7,7 @@ mod denials;
 mod descriptors;
 mod guest_links;
 mod hostile;
+mod library;
 mod longest;
 mod many;
 mod mounts;
