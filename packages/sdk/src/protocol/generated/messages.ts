@@ -1077,6 +1077,9 @@ export interface NetworkMemberEvent {
 /** `mode` of `process.start`. */
 export type Mode = 'exec' | 'run' | 'file' | 'command';
 
+/** `language` of `process.start`. */
+export type Language = 'javascript' | 'python';
+
 /** Descriptors whose output is sent while the program runs. */
 export interface Stream {
   /** Descriptor 1. */
@@ -1093,9 +1096,11 @@ export interface ProcessStart {
   mode: Mode;
   /** The program, its path, or a command. */
   code: string;
-  /** Arguments after `node` and the program's name, or after the command. */
+  /** The language of the program. A command has no language. Omitted for JavaScript. */
+  language?: Language | undefined;
+  /** Arguments after `node` or `python3` and the program's name, or after the command. */
   args?: readonly string[] | undefined;
-  /** Options of `node` itself. */
+  /** Options of `node` or `python3` itself. */
   execArgv?: readonly string[] | undefined;
   /** Variables that extend or replace the runtime's environment. */
   env?: Readonly<Record<string, string>> | undefined;
@@ -1261,7 +1266,7 @@ export interface RestoredProgram {
 }
 
 /** The language of a resident runner. */
-export type RunnerLanguage = 'javascript' | 'bash';
+export type RunnerLanguage = 'javascript' | 'bash' | 'python';
 
 /** The end of an evaluation. */
 export type Until = 'value' | 'idle';

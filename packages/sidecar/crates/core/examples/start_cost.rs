@@ -43,6 +43,7 @@ fn main() {
     let began = Instant::now();
     let options = CoreOptions {
         image_dir,
+        python_dir: None,
         workers: 2,
         warm_slots: 16,
         spin: Duration::from_micros(50),
@@ -61,6 +62,7 @@ fn main() {
             let sink = Arc::new(TestSink(Mutex::new(sender)));
             let options = ProcessOptions {
                 mode: Mode::Exec,
+                language: coldframe_core::Language::JavaScript,
                 code: code.clone(),
                 args: vec![],
                 exec_argv: vec![],

@@ -36,7 +36,7 @@ impl Core {
         let fail = |reason: String| Error::Image { path: options.image_dir.display().to_string(), reason };
         sys::check_page_size().map_err(|error| fail(error.to_string()))?;
         sys::PageMap::get().map_err(|error| fail(format!("/proc/self/pagemap cannot be read: {error}")))?;
-        let installation = Installation::open(&options.image_dir, options.warm_slots, budget)?;
+        let installation = Installation::open(&options.image_dir, options.python_dir.as_deref(), options.warm_slots, budget)?;
         let workers = match options.workers {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             workers => workers,

@@ -82,6 +82,7 @@ impl Base {
         let image_dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../runner/dist"));
         let options = CoreOptions {
             image_dir,
+            python_dir: None,
             workers: 1,
             warm_slots: 4,
             spin: Duration::ZERO,
@@ -105,8 +106,8 @@ impl Base {
         ends.recv_timeout(STEP).expect("the evaluation ends");
         let snapshot = take(&runtime);
         let state = snapshot.state_bytes().expect("the state can be encoded");
-        let StoredMemory { is_shell, snapshot: vm, .. } = snapshot.memories().remove(0);
-        let factory = core.installation().factory_of(is_shell).expect("the image");
+        let StoredMemory { image, snapshot: vm, .. } = snapshot.memories().remove(0);
+        let factory = core.installation().factory(image).expect("the image");
         let laid = vm.lay_out(&factory, None, Vec::new()).expect("the memory can be laid out");
         let pages = laid.pages().flatten().copied().collect();
         let memory = (laid.head, pages);
@@ -137,7 +138,7 @@ impl Base {
         let head = corrected(&self.memory.0, &pages);
         let file = sys::memory_file().expect("a file in memory");
         file.write_all_at(&[&head[..], &pages].concat(), 0).expect("a file in memory can be written");
-        let factory = self.core.installation().factory_of(false)?;
+        let factory = self.core.installation().node().clone();
         let len = (head.len() + pages.len()) as u64;
         let piece = Piece::new(file, len, factory.image().budget())?;
         Ok(VmSnapshot::read(&factory, &piece, (0, len), Path::new("input"))?.snapshot)
@@ -147,6 +148,7 @@ impl Base {
 fn runner() -> ProcessOptions {
     ProcessOptions {
         mode: Mode::Resident,
+        language: crate::Language::JavaScript,
         code: String::new(),
         args: vec![],
         exec_argv: vec![],

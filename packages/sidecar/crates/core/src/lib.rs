@@ -57,7 +57,7 @@ pub use coldframe_vm::{CPU_FEATURES, engine_config};
 pub use containment::contained;
 pub use core::Core;
 pub use options::{
-    CellLanguage, CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, EDGE_PROGRAM, EvaluationSettings, Mode, ProcessOptions,
+    CellLanguage, CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, EDGE_PROGRAM, EvaluationSettings, Language, Mode, ProcessOptions,
     RuntimeOptions, Streams,
 };
 pub use outcome::{Outcome, ProcessEntry, Resources, Sink, Timings};

@@ -15,6 +15,9 @@ use std::time::Duration;
 pub struct CoreOptions {
     /// The folder with `guest.image` and the precompiled module that the image names.
     pub image_dir: PathBuf,
+    /// The folder with `python.image`, its module and the folder `lib` with Python's standard
+    /// library. Python is not installed if there is no option or no such folder.
+    pub python_dir: Option<PathBuf>,
     /// The number of threads that run guests. 0 means one thread for each processor.
     pub workers: usize,
     /// The number of memory slots that stay mapped and clean for the next processes.
@@ -80,6 +83,16 @@ pub enum Mode {
     /// Runs a command with the arguments `args`. `code` is the command's name, which is found
     /// through `PATH`, or the command's path.
     Command,
+}
+
+/// The language of a program in the modes `Exec`, `Run`, `Resident` and `File`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Language {
+    /// JavaScript, which `node` runs. Options of `node` can select TypeScript.
+    #[default]
+    JavaScript,
+    /// Python.
+    Python,
 }
 
 /// The descriptors that are streamed while the program runs.
@@ -149,12 +162,15 @@ impl EvaluationSettings {
 pub struct ProcessOptions {
     /// The purpose of the process.
     pub mode: Mode,
-    /// The program's source (an ES module), its guest path or a command, as `mode` states. Empty
-    /// for a resident runner of JavaScript. A resident shell has its name, such as `bash`.
+    /// The language of the program. A command and a resident shell ignore this option.
+    pub language: Language,
+    /// The program's source (an ES module or a module of Python), its guest path or a command, as
+    /// `mode` states. Empty for a resident runner of JavaScript or Python. A resident shell has its
+    /// name, such as `bash`.
     pub code: String,
-    /// Arguments after `node` and the program's name, or after the command.
+    /// Arguments after `node` or `python3` and the program's name, or after the command.
     pub args: Vec<String>,
-    /// Options of `node` itself, such as `--no-warnings`.
+    /// Options of `node` or `python3` itself, such as `--no-warnings`.
     pub exec_argv: Vec<String>,
     /// Variables that extend or replace the runtime's environment.
     pub env: Vec<(String, String)>,

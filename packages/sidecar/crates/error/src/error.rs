@@ -226,6 +226,11 @@ pub enum Error {
         /// The reason why the process has ended or could not be started.
         reason: String,
     },
+    /// Python is not installed: add the package {package} to your app's dependencies
+    PythonMissing {
+        /// The npm package that has Python.
+        package: &'static str,
+    },
     /// the guest image at {path} cannot be used: {reason}
     Image {
         /// The file or folder.
@@ -275,6 +280,7 @@ impl Error {
             Self::SnapshotNotFound { .. } => "ERR_SNAPSHOT_NOT_FOUND",
             Self::SnapshotExists { .. } => "ERR_SNAPSHOT_EXISTS",
             Self::EdgeEnded { .. } => "ERR_EDGE_ENDED",
+            Self::PythonMissing { .. } => "ERR_PYTHON_MISSING",
             Self::Image { .. } => "ERR_IMAGE",
         }
     }
@@ -349,6 +355,7 @@ impl Error {
             ],
             Self::SnapshotNotFound { snapshot } => vec![("snapshot", Fact::Text(snapshot.clone()))],
             Self::SnapshotExists { id } => vec![("id", Fact::Text(id.clone()))],
+            Self::PythonMissing { package } => vec![("package", Fact::Text((*package).to_owned()))],
             Self::Image { path, reason } | Self::SnapshotDamaged { path, reason } => {
                 vec![("path", Fact::Text(path.clone())), ("reason", Fact::Text(reason.clone()))]
             }
@@ -357,13 +364,15 @@ impl Error {
 
     /// Returns the exit code of a program that was ended for this reason. As in shells and Node,
     /// the code is 124 for time, 134 for memory, and 128 plus the number for a signal. The code is
-    /// 137 for all other reasons.
+    /// 127 for a missing program, and 137 for all other reasons.
     pub fn exit_code(&self) -> i32 {
         match self {
             Self::Timeout { .. } | Self::CpuLimit { .. } => 124,
             Self::RuntimeTimeout { .. } | Self::RuntimeCpuLimit { .. } => 124,
             Self::MemoryLimit { .. } => 134,
             Self::Signal { signal } => 128 + i32::from(*signal),
+            // As in shells, for a command that is not found.
+            Self::PythonMissing { .. } => 127,
             Self::Interrupted => 130,
             _ => 137,
         }

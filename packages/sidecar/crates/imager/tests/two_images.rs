@@ -59,6 +59,7 @@ fn growing() -> String {
 fn open(folder: &Path) -> Result<Core, String> {
     let options = CoreOptions {
         image_dir: folder.to_owned(),
+        python_dir: None,
         workers: 1,
         warm_slots: 1,
         spin: std::time::Duration::ZERO,

@@ -4,7 +4,7 @@
 
 use crate::caller::Caller;
 use crate::crypto::CryptoShare;
-use crate::fs::{self, EmbedderFiles, FilesLock, Space};
+use crate::fs::{self, EmbedderFiles, FilesLock, Library, Space};
 use crate::limits::Limits;
 use crate::permissions::Permissions;
 use crate::processes::Processes;
@@ -36,13 +36,18 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Makes the kernel of an empty runtime.
+    /// Makes the kernel of an empty runtime without the library of Python.
     pub fn new(limits: &Limits) -> Self {
+        Self::with_library(limits, Library::missing())
+    }
+
+    /// Makes the kernel of an empty runtime.
+    pub fn with_library(limits: &Limits, library: &Library) -> Self {
         let usage = Usage::new(limits);
         let space = Space { bytes: limits.filesystem_bytes, inodes: limits.inodes };
         let processes = Arc::new(Processes::new(usage.clone()));
         let (files, sockets) =
-            (fs::base(space, processes.clone(), usage.clone()), net::Sockets::new(usage.clone(), processes.clone()));
+            (fs::base(space, processes.clone(), usage.clone(), library), net::Sockets::new(usage.clone(), processes.clone()));
         Self {
             files: FilesLock::new(files),
             sockets,

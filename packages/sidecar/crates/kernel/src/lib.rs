@@ -53,7 +53,7 @@ pub use embedder::{BindingOptions, Embedder, HostAnswer, HostCall, HostFailure, 
 pub use event_queue::{EventQueue, QueueListener, TakenEvents, TimedEvent, now_us};
 pub use fs::options::{FileSystemOptions, MountOptions, OpenOptions};
 pub use fs::reports::{ChangeKind, Changes, DirectoryEntry, FileChange, FileStat, FileType};
-pub use fs::{Archive, EmbedderFile, EmbedderFiles, EmbedderWatch, Exchange, FileSystemRequest, Owner, Waiter};
+pub use fs::{Archive, EmbedderFile, EmbedderFiles, EmbedderWatch, Exchange, FileSystemRequest, Library, Owner, Waiter};
 pub use ids::{Fd, OperationId};
 pub use kernel::Kernel;
 pub use limits::Limits;

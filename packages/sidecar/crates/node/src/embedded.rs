@@ -242,6 +242,7 @@ impl Embedded {
                 _ => Mode::Command,
             },
             code: &code,
+            language: None,
             args: args.as_deref().map(texts),
             exec_argv: exec_argv.as_deref().map(texts),
             env: Some(pairs(&variables)),

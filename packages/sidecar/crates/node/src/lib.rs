@@ -54,6 +54,7 @@ pub fn open<'env>(
     };
     let image_dir: Option<String> = options.get("imageDir")?;
     let image_dir = image_dir.ok_or_else(|| arguments::wrong(env, "imageDir", "the path of a folder", "undefined"))?;
+    let python_dir: Option<String> = options.get("pythonDir")?;
     let edge: Option<String> = options.get("edge")?;
     let edge = edge.ok_or_else(|| arguments::wrong(env, "edge", "the path of a program", "undefined"))?;
     let log: Option<String> = options.get("log")?;
@@ -65,6 +66,7 @@ pub fn open<'env>(
     let spin_us = if inline.is_zero() { SPIN_US } else { 0 };
     let core = CoreOptions {
         image_dir: image_dir.into(),
+        python_dir: python_dir.map(Into::into),
         workers: number("workers", 0, MAX_WORKERS, 0)? as usize,
         warm_slots: number("warmSlots", 0, MAX_WARM_SLOTS, 16)? as usize,
         spin: Duration::from_micros(number("spinUs", 0, MAX_SPIN_US, spin_us)?),

@@ -54,7 +54,7 @@ fn names_the_field_the_expectation_and_the_value() {
         (refusal(Kind::Reply, json!({})), "kind: expected a kind of message that the SDK sends, received reply"),
         (
             start(&long, json!(1)).replace(&"x".repeat(60), "X"),
-            "process.start.X…: expected only the keys runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, \
+            "process.start.X…: expected only the keys runtime, mode, code, language, args, execArgv, env, cwd, stdin, timeoutMs, \
              limits, stream, live, user, terminal, keepOrphans, received an unknown key",
         ),
     ] {

@@ -62,11 +62,27 @@ pub(crate) fn outcome(id: RequestId, outcome: &core::Outcome, context: ErrorCont
     frame(Kind::Reply, id.get(), &body, 256 + stdout.len() + stderr.len() + value_len)
 }
 
-/// Returns the name of the shell of a resident runner, or an empty text for JavaScript.
+/// Returns the name of the shell of a resident runner, or an empty text for another language.
 pub(crate) fn shell_of(language: Option<messages::RunnerLanguage>) -> String {
     match language {
         Some(messages::RunnerLanguage::Bash) => "bash".to_owned(),
-        Some(messages::RunnerLanguage::Javascript) | None => String::new(),
+        _ => String::new(),
+    }
+}
+
+/// Converts the language of a resident runner. A shell has no language of the core.
+pub(crate) fn runner_language(language: Option<messages::RunnerLanguage>) -> core::Language {
+    match language {
+        Some(messages::RunnerLanguage::Python) => core::Language::Python,
+        _ => core::Language::JavaScript,
+    }
+}
+
+/// Converts the language of a program.
+pub(crate) fn language(language: Option<messages::Language>) -> core::Language {
+    match language {
+        Some(messages::Language::Python) => core::Language::Python,
+        Some(messages::Language::Javascript) | None => core::Language::JavaScript,
     }
 }
 

@@ -77,6 +77,7 @@ impl Session {
         let live = start.live.unwrap_or(false);
         let options = ProcessOptions {
             mode: convert::mode(start.mode),
+            language: convert::language(start.language),
             code: start.code.to_owned(),
             args: convert::texts(start.args),
             exec_argv: convert::texts(start.exec_argv),

@@ -63,6 +63,7 @@ impl Session {
         let runtime = live.runtime.clone();
         let options = ProcessOptions {
             mode: Mode::Resident,
+            language: convert::runner_language(create.language),
             code: convert::shell_of(create.language),
             args: Vec::new(),
             exec_argv: Vec::new(),

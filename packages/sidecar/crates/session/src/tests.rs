@@ -62,6 +62,7 @@ impl Embedder {
         let image_dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../runner/dist"));
         let options = CoreOptions {
             image_dir,
+            python_dir: None,
             workers: 2,
             warm_slots: 4,
             spin: Duration::ZERO,
@@ -234,6 +235,7 @@ fn start(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
     ProcessStart {
         runtime,
         mode: Mode::Exec,
+        language: None,
         code,
         args,
         exec_argv,

@@ -18,6 +18,7 @@ Usage: coldframe-sidecar --channel-fd N --image DIR [options]
 
   --channel-fd N   the connected Unix stream socket that the sidecar inherits (3 or more)
   --image DIR      the directory with guest.image and its module
+  --python DIR     the directory with python.image, its module and Python's library (default: no Python)
   --workers N      threads that run guests, 1 to 256 (default: one per processor)
   --warm-slots N   memory slots kept ready for the next program, 0 to 4096 (default: 16)
   --max-runtimes N largest number of live runtimes, 1 to 65536 (default: 10000)
@@ -84,7 +85,7 @@ pub enum WallMode {
 /// Parses the command line, which includes the program's name.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
     let mut parser = Parser::from_iter(arguments);
-    let (mut channel_fd, mut image_dir) = (None, None);
+    let (mut channel_fd, mut image_dir, mut python_dir) = (None, None, None::<PathBuf>);
     let (mut workers, mut warm_slots) = (0, DEFAULT_WARM_SLOTS);
     let mut max_runtimes = DEFAULT_MAX_RUNTIMES;
     let (mut spin, mut inline) = (DEFAULT_SPIN_US, DEFAULT_INLINE_US);
@@ -99,6 +100,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
             Long("version") | Short('V') => return Ok(Command::Print(VERSION.to_owned())),
             Long("channel-fd") => channel_fd = Some(number(&mut parser, "--channel-fd", 3, i32::MAX as u64)? as RawFd),
             Long("image") => image_dir = Some(PathBuf::from(parser.value().map_err(|e| hinted(&e.to_string()))?)),
+            Long("python") => python_dir = Some(PathBuf::from(parser.value().map_err(|e| hinted(&e.to_string()))?)),
             Long("workers") => workers = number(&mut parser, "--workers", 1, 256)? as usize,
             Long("warm-slots") => warm_slots = number(&mut parser, "--warm-slots", 0, 4096)? as usize,
             Long("max-runtimes") => {
@@ -127,11 +129,12 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
     let (spin, inline) = (Duration::from_micros(spin), Duration::from_micros(inline));
     // The process behind the wall has another working directory.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
-    // Behind the wall, only the image's own folder exists, and no folder of a link or of `..`.
-    let image_dir = std::fs::canonicalize(&image_dir).unwrap_or_else(|_| absolute(image_dir));
+    // Behind the wall, only the folders of the images exist, and no folder of a link or of `..`.
+    let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or_else(|_| absolute(path));
+    let (image_dir, python_dir) = (real(image_dir), python_dir.map(real));
     let directory = directory.map(absolute);
     let (edge, requires_edge_walls) = (beside_this_program(), walls == WallMode::Required);
-    let core = CoreOptions { image_dir, workers, warm_slots, spin, max_runtimes, edge, requires_edge_walls };
+    let core = CoreOptions { image_dir, python_dir, workers, warm_slots, spin, max_runtimes, edge, requires_edge_walls };
     let store = StoreOptions { directory, max_bytes, memory_bytes };
     Ok(Command::Serve(Box::new(Arguments {
         channel_fd,

@@ -11,6 +11,7 @@ use crate::arguments::{Arguments, WallMode};
 pub fn begin(arguments: &Arguments) -> Option<Building> {
     let config = Config {
         image: arguments.core.image_dir.clone(),
+        python: arguments.core.python_dir.clone(),
         store: arguments.store.directory.clone(),
         roots: arguments.mount_roots.clone(),
         edge: Some(arguments.core.edge.clone()),

@@ -151,3 +151,30 @@ fn a_process_with_no_new_privs_gets_the_wall() {
     };
     missing(Parent::walled(without_privileges, &[]));
 }
+
+/// The image for `node` takes the place of Python's image.
+#[test]
+fn python_and_its_library_can_be_read_behind_each_wall() {
+    let copies = Copies::new("python");
+    let folder = copies.image();
+    std::fs::copy(folder.join("guest.image"), folder.join("python.image")).unwrap();
+    std::fs::create_dir(folder.join("lib")).unwrap();
+    std::fs::write(folder.join("lib/os.py"), "name = 'posix'").unwrap();
+    let python = ["--python", folder.to_str().unwrap()];
+    let refused = || refusing(&[libc::SYS_unshare], libc::EPERM);
+    let walled = [
+        Parent::walled(|_| {}, &python),
+        Parent::walled(|_| {}, &[&python[..], &["--walls", "off"]].concat()),
+        Parent::walled(|command| behind(command, refused()), &python),
+        Parent::walled(|command| behind(command, refused()), &[&python[..], &["--mount-root", ""]].concat()),
+    ];
+    for (mut parent, walls) in walled {
+        let runtime = parent.runtime();
+        let code = "const fs = process.getBuiltinModule('fs');\
+                    console.log(process.argv0, fs.readFileSync('/usr/lib/python3.13/os.py', 'utf8'));";
+        let start = ProcessStart { language: Some(Language::Python), ..program(runtime, code) };
+        let reply = parent.ask(Kind::ProcessStart, 3, &start);
+        let outcome: Outcome<'_> = reply.read();
+        assert_eq!(outcome.stdout, b"python3 name = 'posix'\n", "{walls:?} {}", String::from_utf8_lossy(outcome.stderr));
+    }
+}

@@ -87,12 +87,16 @@ pub struct StartCost {
 impl Factory {
     /// Loads the precompiled module of `image`. Both files are in `folder`.
     pub fn load(folder: &Path, image: Arc<Image>) -> Result<Self, Error> {
-        let path = folder.join(&image.header().module_file);
-        let fail = |reason: String| Error::Image { path: path.display().to_string(), reason };
         let mut config = engine_config();
         config.with_host_memory(Arc::new(Creator));
         config.with_host_stack(Arc::new(stack::Stacks::default()));
-        let engine = Engine::new(&config).map_err(|error| fail(format!("{error:#}")))?;
+        let engine = Engine::new(&config).map_err(|error| Error::EngineFault { reason: format!("{error:#}") })?;
+        Self::load_into(engine, folder, image)
+    }
+
+    fn load_into(engine: Engine, folder: &Path, image: Arc<Image>) -> Result<Self, Error> {
+        let path = folder.join(&image.header().module_file);
+        let fail = |reason: String| Error::Image { path: path.display().to_string(), reason };
         // SAFETY: the file is code and trusted like this program's own binary. The build that made
         // the image also made this file, and both files are in the installation's folder.
         let module = unsafe { Module::deserialize_file(&engine, &path) }.map_err(|error| fail(format!("{error:#}")))?;
@@ -106,11 +110,12 @@ impl Factory {
         Ok(factory)
     }
 
-    /// Returns the factory for another image. All images of a build name one module, which is then
-    /// not loaded again. `folder` has the module of an image that names another module.
+    /// Returns the factory for another image, with the same engine and its kept stacks. If the
+    /// image names the module of this factory, the module is not loaded again. Otherwise the module
+    /// is in `folder`.
     pub fn with_image(&self, folder: &Path, image: Arc<Image>) -> Result<Self, Error> {
         if image.header().module_file != self.image.header().module_file {
-            return Self::load(folder, image);
+            return Self::load_into(self.engine.clone(), folder, image);
         }
         let fail = |reason: String| Error::Image { path: folder.join(&image.header().module_file).display().to_string(), reason };
         let factory = Self {

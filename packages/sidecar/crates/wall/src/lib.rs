@@ -48,6 +48,8 @@ use std::path::PathBuf;
 pub struct Config {
     /// The folder of the image, for reading. Absolute.
     pub image: PathBuf,
+    /// The folder of Python, for reading. Absolute. `None` if Python is not installed.
+    pub python: Option<PathBuf>,
     /// The folder of snapshots on disk. Absolute. The folder is created if it is missing, because a
     /// folder that appears later could not be reached.
     pub store: Option<PathBuf>,

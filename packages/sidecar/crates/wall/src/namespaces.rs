@@ -1,10 +1,10 @@
 //! Namespaces of the sidecar. The broker makes them while the sidecar loads its image, and the
 //! sidecar joins them.
 //!
-//! The root of the mount namespace is an empty folder in memory, with the image, the folder of
-//! snapshots, and `/proc/self/fd` of the sidecar. No other file of the host machine has a path. To
-//! detach the files of the host machine, Linux waits for all processors. The broker does this while
-//! the sidecar builds the other parts and greets the embedder. The sidecar then waits for the
+//! The root of the mount namespace is an empty folder in memory, with the image, Python, the folder
+//! of snapshots, and `/proc/self/fd` of the sidecar. No other file of the host machine has a path.
+//! To detach the files of the host machine, Linux waits for all processors. The broker does this
+//! while the sidecar builds the other parts and greets the embedder. The sidecar then waits for the
 //! broker before it reads a request ([`wait_until_detached`]).
 //!
 //! There are two namespaces that the wall does not make. A network namespace costs half a
@@ -156,6 +156,10 @@ fn build(config: &Config, sidecar: u32) -> Result<(), String> {
         (config.image.clone(), config.image.clone(), mount::READ_ONLY),
         (PathBuf::from(format!("/proc/{sidecar}/fd")), PathBuf::from("/proc/self/fd"), mount::READ_ONLY),
     ];
+    // A missing folder means that Python is not installed, which its first program reports.
+    if let Some(python) = config.python.as_ref().filter(|python| python.is_dir()) {
+        shown.push((python.clone(), python.clone(), mount::READ_ONLY));
+    }
     // A folder that cannot be created cannot be used either, and the first snapshot reports this.
     if let Some(store) = config.store.as_ref().filter(|store| folders::make(store).is_ok()) {
         shown.push((store.clone(), store.clone(), mount::LOCKED));

@@ -32,9 +32,9 @@ pub fn restrict(config: &Config, has_empty_root: bool) -> Result<(), String> {
         let writing = AccessFs::from_all(NEWEST)
             & !(AccessFs::Execute | AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::IoctlDev);
         let own = Path::new("/proc/self/fd");
-        let read = [(config.image.as_path(), reading), (own, reading)];
+        let read = [config.image.as_path(), own].into_iter().chain(config.python.as_deref()).map(|path| (path, reading));
         let write = config.store.iter().chain(config.roots.iter().flatten()).map(|path| (path.as_path(), writing));
-        for (path, access) in read.into_iter().chain(write) {
+        for (path, access) in read.chain(write) {
             ruleset = allow(ruleset, path, access)?;
         }
     }

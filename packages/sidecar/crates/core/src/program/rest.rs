@@ -6,6 +6,7 @@
 use super::Program;
 use super::quiesce::RestStep;
 use super::snapshot::VmState;
+use crate::installation::ImageKind;
 use coldframe_error::Error;
 use coldframe_sys as sys;
 use coldframe_vm::Vm;
@@ -24,7 +25,7 @@ impl Drop for RestGuard<'_> {
 }
 
 /// Rests until all programs may resume, the program must end, or its evaluation is interrupted.
-pub(super) async fn rest(program: &Arc<Program>, vm: &mut Vm, is_shell: bool) {
+pub(super) async fn rest(program: &Arc<Program>, vm: &mut Vm, image: ImageKind) {
     let _resting = RestGuard(program);
     poll_fn(|context| {
         loop {
@@ -35,7 +36,7 @@ pub(super) async fn rest(program: &Arc<Program>, vm: &mut Vm, is_shell: bool) {
                 RestStep::Resume => return Poll::Ready(()),
                 RestStep::Wait => return Poll::Pending,
                 RestStep::Save => {
-                    let saved = snapshot(program, vm, is_shell);
+                    let saved = snapshot(program, vm, image);
                     program.uncharged(|| program.quiesce.deposit(program, saved));
                 }
             }
@@ -44,11 +45,11 @@ pub(super) async fn rest(program: &Arc<Program>, vm: &mut Vm, is_shell: bool) {
     .await;
 }
 
-fn snapshot(program: &Program, vm: &mut Vm, is_shell: bool) -> Result<VmState, Error> {
+fn snapshot(program: &Program, vm: &mut Vm, image: ImageKind) -> Result<VmState, Error> {
     let saved = program.uncharged(|| vm.snapshot());
     // The snapshot includes the CPU time spent until now.
     program.settle();
-    saved.map(|snapshot| VmState { snapshot, is_shell })
+    saved.map(|snapshot| VmState { snapshot, image })
 }
 
 impl Program {

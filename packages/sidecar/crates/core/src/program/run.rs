@@ -12,7 +12,7 @@ use super::containment::contained;
 use super::evaluations::Request;
 use super::rest::rest;
 use crate::containment::refuse_broken;
-use crate::installation::Installation;
+use crate::installation::{ImageKind, Installation};
 use crate::options::Mode;
 use crate::outcome::Timings;
 use coldframe_abi::{ExitCode, ExitReason, ProgramMode, StateBlock};
@@ -47,9 +47,22 @@ impl Launch {
         let exec_argv = match &command.kind {
             ProgramKind::Shell(name) => vec![name.clone()],
             ProgramKind::Binding(name) => vec!["binding".to_owned(), name.clone()],
-            ProgramKind::Node | ProgramKind::Env => Vec::new(),
+            ProgramKind::Node | ProgramKind::Python | ProgramKind::Env => Vec::new(),
         };
         Self { kind: command.kind, code: String::new(), argv: command.argv, exec_argv, env: command.env, cwd }
+    }
+}
+
+impl Launch {
+    /// Makes the start of a program that replaces a child of this program kind, because Python is
+    /// not installed. As for a missing command in a shell, the program prints a sentence and exits
+    /// with code 127.
+    pub(crate) fn without_python(self, error: &Error) -> Self {
+        const PRINT: &str = "console.error(process.argv[1]); process.exitCode = 127";
+        let name = self.argv.first().cloned().unwrap_or_else(|| "python3".into());
+        let sentence = format!("{name}: {error}");
+        let argv = vec![name, "-e".into(), PRINT.into(), "--".into(), sentence.into()];
+        Self { kind: ProgramKind::Node, argv, exec_argv: Vec::new(), ..self }
     }
 }
 
@@ -81,8 +94,8 @@ pub(crate) enum Origin {
 pub(crate) struct RestoredVm {
     pub(crate) vm: Vm,
     pub(crate) cost: StartCost,
-    /// Whether the VM's image is the shell's image.
-    pub(crate) is_shell: bool,
+    /// The kind of the VM's image.
+    pub(crate) image: ImageKind,
 }
 
 impl Origin {
@@ -92,9 +105,9 @@ impl Origin {
             Self::Launch(launch, memory) => (launch, memory),
             Self::Restored(vm) => return Ok((*vm, None)),
         };
-        let (vm, cost) = Vm::instantiate(&*installation.factory(&launch.kind)?, program.clone(), memory).await?;
-        let is_shell = matches!(launch.kind, ProgramKind::Shell(_));
-        Ok((RestoredVm { vm, cost, is_shell }, Some(launch)))
+        let image = ImageKind::of(&launch.kind);
+        let (vm, cost) = Vm::instantiate(&*installation.factory(image)?, program.clone(), memory).await?;
+        Ok((RestoredVm { vm, cost, image }, Some(launch)))
     }
 }
 
@@ -113,7 +126,7 @@ pub(crate) async fn run(program: Arc<Program>, installation: Arc<Installation>, 
             None
         }
     };
-    let (RestoredVm { mut vm, cost, is_shell }, launch) = match made {
+    let (RestoredVm { mut vm, cost, image }, launch) = match made {
         Some(made) => made,
         None => {
             program.contain_end(|| {
@@ -127,7 +140,7 @@ pub(crate) async fn run(program: Arc<Program>, installation: Arc<Installation>, 
         }
     };
     let mut timings = Timings { memory_map_ns: cost.map_ns, instantiate_ns: cost.instantiate_ns, ..Timings::default() };
-    let ended = contained(&program, run_guest(&program, &mut vm, is_shell, launch, &mut timings)).await;
+    let ended = contained(&program, run_guest(&program, &mut vm, image, launch, &mut timings)).await;
     let (exit_code, value) = ended.unwrap_or_else(|panic| {
         program.fail(panic);
         (ExitCode::Interrupted.code(), None)
@@ -167,7 +180,7 @@ fn free(program: &Program, vm: Vm) {
 async fn run_guest(
     program: &Arc<Program>,
     vm: &mut Vm,
-    is_shell: bool,
+    image: ImageKind,
     launch: Option<Launch>,
     timings: &mut Timings,
 ) -> (i32, Option<String>) {
@@ -184,7 +197,7 @@ async fn run_guest(
         timings.guest_start_ns = vm.data().program_began.unwrap_or_else(sys::monotonic_ns).saturating_sub(began);
         *timings
     });
-    let exit = give_turns(program, vm, is_shell, ready).await;
+    let exit = give_turns(program, vm, image, ready).await;
     let program_began = vm.data().program_began.unwrap_or(began);
     timings.guest_start_ns = program_began.saturating_sub(began);
     timings.guest_run_ns = sys::monotonic_ns().saturating_sub(program_began);
@@ -220,7 +233,12 @@ fn start(program: &Program, vm: &mut Vm, launch: Launch) {
 }
 
 /// Runs turns until the program exits or must end. The first event is already queued.
-async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut ready: Option<impl FnOnce(&Vm) -> Timings>) -> Exit {
+async fn give_turns(
+    program: &Arc<Program>,
+    vm: &mut Vm,
+    image: ImageKind,
+    mut ready: Option<impl FnOnce(&Vm) -> Timings>,
+) -> Exit {
     loop {
         let state = match turn(program, vm).await {
             Ok(state) => state,
@@ -253,7 +271,7 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
         let step = loop {
             match next_step(program, vm.due(&state)).await {
                 Some(step) => break step,
-                None => rest(program, vm, is_shell).await,
+                None => rest(program, vm, image).await,
             }
         };
         match step {

@@ -12,6 +12,7 @@ use super::evaluations::{Queued, Request};
 use super::output::OutputSnapshot;
 use super::{EndedRoot, Home, Input, Parts, Program, ProgramInfo, Quiesce};
 use crate::budget::RuntimeBudget;
+use crate::installation::ImageKind;
 use crate::options::{EvaluationSettings, Mode, Streams};
 use crate::outcome::Sink;
 use crate::sched::{Freeze, Scheduler};
@@ -24,11 +25,11 @@ use coldframe_vm::VmSnapshot;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Weak};
 
-/// A VM snapshot, and whether its image is the shell's image.
+/// A VM snapshot, and the kind of its image.
 #[derive(Debug, Clone)]
 pub(crate) struct VmState {
     pub(crate) snapshot: Arc<VmSnapshot>,
-    pub(crate) is_shell: bool,
+    pub(crate) image: ImageKind,
 }
 
 /// The remaining time of a timeout, in nanoseconds.

@@ -2,7 +2,7 @@
 
 use super::Inner;
 use crate::checks::{check_cwd, check_env, check_owner, env_bytes, failed, lay_over, user_env};
-use crate::options::{Mode, ProcessOptions};
+use crate::options::{Language, Mode, ProcessOptions};
 use crate::program::Launch;
 use coldframe_error::{Errno, Error};
 use coldframe_kernel::Process as KernelProcess;
@@ -31,9 +31,11 @@ impl Inner {
             too_long(env_bytes(&env), limits.env_bytes)?;
             variables(&env)
         };
+        let is_python = options.language == Language::Python;
+        let (kind, name) = if is_python { (ProgramKind::Python, "python3") } else { (ProgramKind::Node, "node") };
         let is_shell = options.mode == Mode::Resident && !options.code.is_empty();
         let mut argv = Vec::with_capacity(2 + options.args.len());
-        argv.push(Text::from(if is_shell || options.mode == Mode::Command { &options.code } else { "node" }));
+        argv.push(Text::from(if is_shell || options.mode == Mode::Command { &options.code } else { name }));
         if options.mode == Mode::File {
             argv.push(Text::from(&*options.code));
         }
@@ -43,7 +45,7 @@ impl Inner {
             let command = Command { kind: ProgramKind::Shell(options.code.clone()), argv, env, raises: false };
             return Ok(Launch::of(command, cwd));
         }
-        Ok(Launch { kind: ProgramKind::Node, code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
+        Ok(Launch { kind, code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
     }
 }
 

@@ -35,6 +35,7 @@ pub use snapshots::{AssignSinks, Carryover, Held, RestoreOptions, RestoredRuntim
 
 use crate::budget::{BudgetUse, RuntimeBudget};
 use crate::checks::{check_cwd, check_env, check_size, env_bytes, failed, login_env};
+use crate::installation::ImageKind;
 use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::Sink;
 use crate::outside::with_variables;
@@ -138,7 +139,7 @@ impl Runtime {
         options.limits.check(registry.installation().image_len())?;
         let env = with_variables(login_env(options.env), options.outside.as_ref());
         check_size("env", env_bytes(&env), options.limits.env_bytes)?;
-        let kernel = Arc::new(Kernel::new(&options.limits));
+        let kernel = Arc::new(Kernel::with_library(&options.limits, registry.installation().library()));
         outside::prepare(&kernel, options.permissions, options.outside.as_ref())?;
         if let Some(listener) = options.warnings {
             kernel.usage.warnings.listen(listener);
@@ -191,17 +192,19 @@ impl Runtime {
         }
         let title = match options.mode {
             Mode::File | Mode::Command | Mode::Resident => title(&launch.argv),
-            _ => "node".to_owned(),
+            _ => launch.argv.first().map_or_else(String::new, |name| name.to_string()),
         };
         kernel.permissions.filter_env(Some(pid), &mut launch.env, None);
-        let prepared = prepare(&process, &options, &mut launch);
-        if let Err(error) = prepared {
+        let prepared = prepare(&process, &options, &mut launch).map_err(|error| match error {
+            Errno::ENOSPC if options.terminal.is_some() => {
+                Error::ResourceExhausted { resource: "terminals", limit: limits.terminals }
+            }
+            error => failed(error, "spawn", &options.code),
+        });
+        if let Err(error) = prepared.and_then(|()| inner.registry.installation().check(ImageKind::of(&launch.kind))) {
             process.close();
             kernel.processes.remove(pid);
-            if options.terminal.is_some() && error == Errno::ENOSPC {
-                return Err(Error::ResourceExhausted { resource: "terminals", limit: limits.terminals });
-            }
-            return Err(failed(error, "spawn", &options.code));
+            return Err(error);
         }
         let program = Program::new(Parts {
             command: title,
@@ -411,7 +414,10 @@ impl Home for Inner {
         }
         // After a rollback, the process belongs to an earlier kernel, and `enter` fails below.
         let quiesce = self.generation().quiesce;
-        let launch = Launch::of(command, cwd);
+        let mut launch = Launch::of(command, cwd);
+        if let Err(error) = self.registry.installation().check(ImageKind::of(&launch.kind)) {
+            launch = launch.without_python(&error);
+        }
         let program = Program::new(Parts {
             command: title(&launch.argv),
             ppid,

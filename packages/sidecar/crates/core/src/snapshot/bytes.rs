@@ -11,7 +11,7 @@
 
 use super::{Snapshot, SnapshotInfo, SnapshotUse};
 use crate::checks::{MAX_ENV, check_cwd, check_env};
-use crate::installation::Installation;
+use crate::installation::{ImageKind, Installation};
 use crate::options::Mode;
 use crate::outside::check_stored;
 use crate::program::{EndedRoot, EvaluationSnapshot, OutputSnapshot, ProgramSnapshot, Remaining, VmState};
@@ -38,8 +38,8 @@ const MAX_QUEUE: usize = 1 << 20;
 pub struct StoredMemory {
     /// The program's pid.
     pub(crate) pid: Pid,
-    /// Whether the memory started as the shell's image.
-    pub(crate) is_shell: bool,
+    /// The kind of the image that the memory started as.
+    pub(crate) image: ImageKind,
     pub(crate) snapshot: Arc<VmSnapshot>,
 }
 
@@ -120,7 +120,7 @@ impl ProgramState {
             limits: self.limits,
             evaluation: self.evaluation,
             queue: self.queue,
-            vm: VmState { snapshot: memory.snapshot, is_shell: memory.is_shell },
+            vm: VmState { snapshot: memory.snapshot, image: memory.image },
         })
     }
 }
@@ -150,7 +150,7 @@ impl Snapshot {
     pub(crate) fn memories(&self) -> Vec<StoredMemory> {
         let memory = |program: &ProgramSnapshot| StoredMemory {
             pid: program.pid,
-            is_shell: program.vm.is_shell,
+            image: program.vm.image,
             snapshot: program.vm.snapshot.clone(),
         };
         self.programs.iter().map(memory).collect()

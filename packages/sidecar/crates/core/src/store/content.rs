@@ -32,9 +32,9 @@ impl Content {
         let state = snapshot.state_bytes()?;
         let mut memories = Vec::new();
         let mut entries = Vec::new();
-        for StoredMemory { pid, is_shell, snapshot } in snapshot.memories() {
-            let laid = snapshot.lay_out(&*installation.factory_of(is_shell)?, None, Vec::new())?;
-            entries.push(MemoryEntry { pid, is_shell, len: laid.len(), name: laid.name });
+        for StoredMemory { pid, image, snapshot } in snapshot.memories() {
+            let laid = snapshot.lay_out(&*installation.factory(image)?, None, Vec::new())?;
+            entries.push(MemoryEntry { pid, image, len: laid.len(), name: laid.name });
             memories.push(laid);
         }
         let head = Head {
@@ -147,7 +147,7 @@ impl Source {
         self.check_image(installation)?;
         let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };
         let Self { file, meta, head, body_at } = self;
-        let budget = installation.factory_of(false)?.image().budget().clone();
+        let budget = installation.node().image().budget().clone();
         let piece = Piece::new(file, meta.len(), &budget)?;
         // A failure for lack of address space must not mark the file as damaged, because a later
         // attempt may succeed.
@@ -160,12 +160,12 @@ impl Source {
         }
         let mut at = body_at + all.len() as u64;
         let mut memories = Vec::with_capacity(head.memories.len());
-        for MemoryEntry { pid, is_shell, len, name } in head.memories {
-            let opened = VmSnapshot::read(&*installation.factory_of(is_shell)?, &piece, (at, len), path)?;
+        for MemoryEntry { pid, image, len, name } in head.memories {
+            let opened = VmSnapshot::read(&*installation.factory(image)?, &piece, (at, len), path)?;
             if opened.name != name {
                 return Err(damaged("a memory is not the one that its head names"));
             }
-            memories.push(StoredMemory { pid, is_shell, snapshot: opened.snapshot });
+            memories.push(StoredMemory { pid, image, snapshot: opened.snapshot });
             at += len;
         }
         S::assemble(installation, head.info, state, memories).map_err(|error| match error {

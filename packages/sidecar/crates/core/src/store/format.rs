@@ -8,7 +8,7 @@
 //! 48    number of memories, length of the info          u32 each
 //! 56    length of the state                             u64
 //! 64    SHA-256 of the state                            32 bytes
-//! 96    per memory: pid, 1 for the shell's image (u32 each), length (u64), digest (32 bytes)
+//! 96    per memory: pid, number of the image (u32 each), length (u64), digest (32 bytes)
 //! ...   the info (postcard), zeros up to a whole page
 //! ...   the state, zeros up to a whole page
 //! ...   the memories, back to back, whole pages each
@@ -19,6 +19,7 @@
 //! equal contents. Next: `index.rs`.
 
 use super::SnapshotInfo;
+use crate::installation::ImageKind;
 use coldframe_abi::VERSION as ABI_VERSION;
 use coldframe_ids::Digest;
 use coldframe_ids::Pid;
@@ -44,7 +45,7 @@ const MAX_STATE: u64 = 2 << 30;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MemoryEntry {
     pub(super) pid: Pid,
-    pub(super) is_shell: bool,
+    pub(super) image: ImageKind,
     pub(super) len: u64,
     pub(super) name: Digest,
 }
@@ -104,7 +105,7 @@ impl Head {
         out.extend_from_slice(self.state.as_bytes());
         for memory in &self.memories {
             out.extend_from_slice(&memory.pid.get().to_le_bytes());
-            out.extend_from_slice(&u32::from(memory.is_shell).to_le_bytes());
+            out.extend_from_slice(&memory.image.number().to_le_bytes());
             out.extend_from_slice(&memory.len.to_le_bytes());
             out.extend_from_slice(memory.name.as_bytes());
         }
@@ -134,13 +135,12 @@ impl Head {
             return Err("its info is longer than it should be".into());
         }
         info.check()?;
-        let entry = |bytes: &[u8]| MemoryEntry {
-            pid: Pid::new(u32_at(bytes, 0)),
-            is_shell: u32_at(bytes, 4) == 1,
-            len: u64_at(bytes, 8),
-            name: digest_at(bytes, 16),
+        let entry = |bytes: &[u8]| {
+            let number = u32_at(bytes, 4);
+            let image = ImageKind::of_number(number).ok_or_else(|| format!("a memory of the unknown image {number}"))?;
+            Ok(MemoryEntry { pid: Pid::new(u32_at(bytes, 0)), image, len: u64_at(bytes, 8), name: digest_at(bytes, 16) })
         };
-        let memories = table.chunks_exact(ENTRY).map(entry).collect();
+        let memories = table.chunks_exact(ENTRY).map(entry).collect::<Result<_, String>>().map_err(FormatError::Damaged)?;
         let found = Self { info, state_len: u64_at(head, 56), state: digest_at(head, 64), memories };
         found.check(len as u64, file_len)?;
         Ok(found)
@@ -173,7 +173,7 @@ impl Head {
         hash.update(self.state);
         for memory in &self.memories {
             hash.update(memory.pid.get().to_le_bytes());
-            hash.update(u32::from(memory.is_shell).to_le_bytes());
+            hash.update(memory.image.number().to_le_bytes());
             hash.update(memory.name);
         }
         Digest::new(hash.finalize().into())

@@ -5,7 +5,7 @@ use super::*;
 use std::time::Instant;
 
 /// Returns the options of a program that imports `spawn`, `spawnSync` and `once`.
-fn parent(code: &str) -> ProcessOptions {
+pub(super) fn parent(code: &str) -> ProcessOptions {
     let prelude = "import { spawn, spawnSync } from 'node:child_process'; import { once } from 'node:events';\n";
     exec(&format!("{prelude}{code}"))
 }

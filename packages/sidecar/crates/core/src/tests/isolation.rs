@@ -1,7 +1,7 @@
 //! After hostile programs every slot equals its image, byte for byte (`docs/threat-model.md`).
 
 use super::*;
-use coldframe_kernel::processes::ProgramKind;
+use crate::installation::ImageKind;
 
 const HOSTILE: &[&str] = &[
     "Object.prototype.polluted = 1; Array.prototype.push = () => 'mine'; console.log('x')",
@@ -15,10 +15,10 @@ const HOSTILE: &[&str] = &[
 ];
 
 pub(super) fn assert_all_slots_pristine(core: &Core) {
-    assert_slots_pristine(core, &ProgramKind::Node);
+    assert_slots_pristine(core, ImageKind::Node);
 }
 
-fn assert_slots_pristine(core: &Core, image: &ProgramKind) {
+fn assert_slots_pristine(core: &Core, image: ImageKind) {
     let factory = core.installation().factory(image).expect("its image");
     let image = factory.image();
     let waiting = image.pool().waiting();
@@ -90,10 +90,9 @@ fn slots_of_the_shell_equal_the_shells_image_after_use() {
         options.timeout = Some(Duration::from_millis(500));
         outcome(&runtime, options);
     }
-    let bash = ProgramKind::Shell("bash".to_owned());
     // The end of a program is reported before its memory is freed, so the test waits for a slot.
-    while core.installation().factory(&bash).expect("its image").image().pool().waiting() == 0 {
+    while core.installation().factory(ImageKind::Shell).expect("its image").image().pool().waiting() == 0 {
         std::thread::yield_now();
     }
-    assert_slots_pristine(&core, &bash);
+    assert_slots_pristine(&core, ImageKind::Shell);
 }

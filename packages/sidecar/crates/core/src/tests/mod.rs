@@ -7,6 +7,7 @@ mod isolation;
 mod outside;
 mod panics;
 mod programs;
+mod python;
 mod residents;
 mod snapshots;
 
@@ -28,6 +29,7 @@ pub(super) fn options() -> CoreOptions {
     let image_dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../runner/dist"));
     CoreOptions {
         image_dir,
+        python_dir: None,
         workers: 2,
         warm_slots: 16,
         spin: Duration::ZERO,
@@ -48,6 +50,7 @@ pub(super) fn limited(core: &Core, limits: Limits) -> Runtime {
 pub(super) fn exec(code: &str) -> ProcessOptions {
     ProcessOptions {
         mode: Mode::Exec,
+        language: crate::Language::JavaScript,
         code: code.to_owned(),
         args: vec![],
         exec_argv: vec![],

@@ -1,6 +1,7 @@
 //! Tests of programs from start to end: output, input, exit codes, limits, fairness, kills.
 
 use super::*;
+use crate::installation::ImageKind;
 use crate::tests::evaluation;
 use coldframe_ids::EvaluationId;
 use std::time::Instant;
@@ -62,7 +63,7 @@ fn time_cpu_memory_and_output_limits_end_a_program_with_their_codes() {
 #[test]
 fn a_command_needs_a_memory_limit_of_at_least_the_shells_image() {
     let core = core();
-    let image = core.installation().factory_of(true).expect("the shell").image().len() as u64;
+    let image = core.installation().factory(ImageKind::Shell).expect("the shell").image().len() as u64;
     assert!(core.installation().image_len() < image);
     let mut command = exec("true");
     command.mode = Mode::Command;

@@ -83,6 +83,7 @@ impl Guest {
         coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest")?;
         let options = CoreOptions {
             image_dir: folder.clone(),
+            python_dir: None,
             workers: 2,
             warm_slots: 4,
             spin: Duration::ZERO,
@@ -105,6 +106,7 @@ pub fn start(runtime: &Runtime, code: &str, timeout: Option<u64>, dispatch: Disp
     let (sender, ends) = channel();
     let options = ProcessOptions {
         mode: Mode::Exec,
+        language: coldframe_core::Language::JavaScript,
         code: code.to_owned(),
         args: vec![],
         exec_argv: vec![],

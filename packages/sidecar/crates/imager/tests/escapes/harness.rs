@@ -82,6 +82,7 @@ pub struct Harness {
 fn options(script: &Script) -> ProcessOptions {
     ProcessOptions {
         mode: Mode::Run,
+        language: coldframe_core::Language::JavaScript,
         code: script.source(),
         args: vec![],
         exec_argv: vec![],
@@ -125,6 +126,7 @@ impl Harness {
         coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest").expect("an image");
         let core = CoreOptions {
             image_dir: PathBuf::from(&folder),
+            python_dir: None,
             workers: 2,
             warm_slots: 4,
             spin: Duration::ZERO,

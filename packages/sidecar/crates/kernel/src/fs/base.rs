@@ -6,7 +6,7 @@
 //! therefore stores only the differences from the tree (`snapshot/record.rs`). Next: `tree.rs`.
 
 use super::content::Content;
-use super::mounts::Mount;
+use super::mounts::{LIBRARY, LIBRARY_PATH, Library, Mount};
 use super::node::{Body, Device, Directory, Ino, Node};
 use super::proc::Proc;
 use super::tree::{Dense, FileSystem, ROOT, Space};
@@ -34,6 +34,10 @@ const DIRECTORIES: &[(&str, u32, u32)] = &[
     ("/usr/lib", 0o755, 0),
     ("/usr/local", 0o755, 0),
     ("/usr/local/bin", 0o755, 0),
+    ("/usr/local/lib", 0o755, 0),
+    ("/usr/local/lib/python3.13", 0o755, 0),
+    // `pip install` of an ordinary program writes here.
+    ("/usr/local/lib/python3.13/site-packages", 0o755, GUEST),
     ("/var", 0o755, 0),
     ("/var/tmp", 0o1777, 0),
     ("/workspace", 0o755, GUEST),
@@ -54,7 +58,12 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// The paths of program files, with the programs' names in `processes/resolve.rs`.
-const PROGRAMS: &[(&str, &str)] = &[("/usr/local/bin/node", "node"), ("/usr/bin/env", "env")];
+const PROGRAMS: &[(&str, &str)] = &[("/usr/local/bin/node", "node"), ("/usr/bin/env", "env"), ("/usr/bin/python3", "python")];
+
+/// Executable files with text.
+const SCRIPTS: &[(&str, &str)] = &[("/usr/bin/pip3", PIP)];
+
+const PIP: &str = "#!/usr/bin/python3\nimport runpy\nrunpy.run_module('pip', run_name='__main__', alter_sys=True)\n";
 
 /// The commands that start with the effective user 0. The files have the set-user-id bit.
 const RAISING: [&str; 2] = ["su", "sudo"];
@@ -85,6 +94,9 @@ const LINKS: &[(&str, &str)] = &[
     ("/dev/stderr", "/proc/self/fd/2"),
     ("/etc/mtab", "/proc/self/mounts"),
     ("/usr/lib/os-release", "/etc/os-release"),
+    ("/usr/bin/python", "python3"),
+    ("/usr/bin/python3.13", "python3"),
+    ("/usr/bin/pip", "pip3"),
 ];
 
 const SET_USER: u32 = 0o4000;
@@ -93,7 +105,7 @@ const SET_USER: u32 = 0o4000;
 const PROC: usize = 0;
 
 /// The times of all files of the tree: 2026-01-01T00:00:00Z, in nanoseconds.
-const MADE: i64 = 1_767_225_600_000_000_000;
+pub(super) const MADE: i64 = 1_767_225_600_000_000_000;
 
 static BASE: LazyLock<FileSystem> = LazyLock::new(build);
 
@@ -121,11 +133,17 @@ pub(super) fn raises(ino: Ino, node: &Node) -> bool {
     meta.mode & SET_USER != 0 && content.len() == first.len() && content.chunks().eq(first.chunks())
 }
 
+/// Returns the directory and the name of the mount point of Python's library.
+pub(super) fn library_place() -> (Ino, &'static [u8]) {
+    let (holder, name) = LIBRARY_PATH.rsplit_once('/').unwrap_or_default();
+    (find(&BASE, holder), name.as_bytes())
+}
+
 /// Returns a filesystem with only the base tree. The filesystem's `/proc` shows `processes`.
-pub(crate) fn base(limits: Space, processes: Arc<Processes>, usage: Arc<Usage>) -> FileSystem {
+pub(crate) fn base(limits: Space, processes: Arc<Processes>, usage: Arc<Usage>, library: &Library) -> FileSystem {
     let mut made = BASE.clone();
     (made.limits, made.usage) = (limits, usage);
-    made.mounts = vec![Arc::new(Mount::of_proc(Proc::new(processes), Location::Memory(ROOT)))];
+    made.mounts = vec![Arc::new(Mount::of_proc(Proc::new(processes), Location::Memory(ROOT))), library.mount()];
     made
 }
 
@@ -147,12 +165,16 @@ fn build() -> FileSystem {
         put(path, Body::Directory(Directory::new()), *mode, *owner);
     }
     put("/proc", Body::Mount(PROC), 0o555, 0);
+    put(LIBRARY_PATH, Body::Mount(LIBRARY), 0o555, 0);
     for (path, text) in FILES {
         put(path, Body::File(Content::of(text.as_bytes())), 0o644, 0);
     }
     for (path, name) in PROGRAMS {
         let content = Content::of(&[MAGIC, name.as_bytes(), b"\n"].concat());
         put(path, Body::File(content), 0o755, 0);
+    }
+    for (path, text) in SCRIPTS {
+        put(path, Body::File(Content::of(text.as_bytes())), 0o755, 0);
     }
     for name in COMMANDS.split_whitespace() {
         let content = Content::of(&[MAGIC, b"shell ", name.as_bytes(), b"\n"].concat());
@@ -201,8 +223,10 @@ mod tests {
 
     #[test]
     fn contains_every_path_of_its_tables() {
-        let tree = base(Space { bytes: 0, inodes: 0 }, Arc::new(Processes::new(Arc::default())), Arc::default());
-        let paths = DIRECTORIES.iter().map(|entry| entry.0).chain(FILES.iter().chain(PROGRAMS).map(|entry| entry.0));
+        let tree =
+            base(Space { bytes: 0, inodes: 0 }, Arc::new(Processes::new(Arc::default())), Arc::default(), Library::missing());
+        let paths =
+            DIRECTORIES.iter().map(|entry| entry.0).chain(FILES.iter().chain(PROGRAMS).chain(SCRIPTS).map(|entry| entry.0));
         for path in paths.chain(DEVICES.iter().map(|entry| entry.0)).chain(LINKS.iter().map(|entry| entry.0)) {
             assert!(end_of(&tree, path).node.is_some(), "{path}");
         }
@@ -211,7 +235,9 @@ mod tests {
 
     #[test]
     fn a_clone_does_not_see_the_changes_of_another_clone() {
-        let made = || base(Space { bytes: 10, inodes: 10 }, Arc::new(Processes::new(Arc::default())), Arc::default());
+        let made = || {
+            base(Space { bytes: 10, inodes: 10 }, Arc::new(Processes::new(Arc::default())), Arc::default(), Library::missing())
+        };
         let (mut one, other) = (made(), made());
         let place = end_of(&one, "/tmp/a");
         one.create(&User::GUEST, &place, Body::File(Content::new()), 0o644).expect("made");

@@ -6,7 +6,7 @@
 //! denied directory therefore does not reveal its content. A descriptor's file was checked at the
 //! open. Operations other than reading and writing, such as `fchmod`, are checked again with the
 //! file's present path. A file without a name has no path, so operations on such a file are not
-//! checked. Next: `open.rs`.
+//! checked. No rule denies a read of Python's library (`mounts/library.rs`). Next: `open.rs`.
 
 use super::node::Ino;
 use super::node::Type;
@@ -103,7 +103,8 @@ impl<'k> View<'k> {
                         Some(Type::Directory) => wanted.directory,
                         Some(_) => wanted.found,
                     };
-                    tree.check_path(permissions, real, operations)?;
+                    let place = end.node.as_ref().unwrap_or(&end.parent);
+                    tree.check_path(permissions, real, FileSystem::deniable(place, operations))?;
                 }
                 Ok((end, real))
             }
@@ -111,7 +112,8 @@ impl<'k> View<'k> {
             Err(Errno::ERESTART) => Err(Errno::ERESTART),
             Err(error) => {
                 let known = tree.path_of(&course.at).map_err(|_| error)?;
-                tree.check_path(permissions, &extend_known_path(known, course.left()), wanted.missing)?;
+                let operations = FileSystem::deniable(&course.at, wanted.missing);
+                tree.check_path(permissions, &extend_known_path(known, course.left()), operations)?;
                 Err(error)
             }
         }
@@ -142,7 +144,9 @@ impl<'k> View<'k> {
         let end = tree
             .course(self.cwd.as_ref(), path, true)
             .and_then(|mut course| tree.steps(&self.user, FinalLink::Follow, &mut course));
-        let real = end.and_then(|end| tree.path_to_check(&end));
+        let Ok(end) = end else { return false };
+        let operations = FileSystem::deniable(end.node.as_ref().unwrap_or(&end.parent), operations);
+        let real = tree.path_to_check(&end);
         real.is_ok_and(|real| real.is_none_or(|real| permissions.sees(&real, operations)))
     }
 
@@ -187,7 +191,7 @@ impl FileSystem {
     /// a path leaves through `..`. Otherwise such a path would reveal whether the directory exists.
     pub(super) fn may_leave(&self, permissions: &Permissions, at: &Location) -> Result<(), Errno> {
         match self.path_of(at) {
-            Ok(path) => self.check_path(permissions, &path, files::STAT),
+            Ok(path) => self.check_path(permissions, &path, Self::deniable(at, files::STAT)),
             // A removed directory has no path.
             Err(Errno::ENOENT) => Ok(()),
             Err(error) => Err(error),
@@ -240,6 +244,11 @@ pub(super) fn check_open(process: &Process, tree: &FileSystem, target: &Target, 
         Target::Directory(place) => Some(tree.path_of(place)?),
         Target::Host(file) => Some(tree.path_of(&Location::Mount(file.number, file.path.clone()))?),
     };
+    let operations = match target {
+        Target::Directory(place) => FileSystem::deniable(place, operations),
+        Target::Host(file) => FileSystem::deniable(&Location::Mount(file.number, Vec::new()), operations),
+        _ => operations,
+    };
     path.map_or(Ok(()), |path| tree.check_path(permissions, &path, operations))
 }
 
@@ -251,7 +260,7 @@ pub(super) fn check_enter(permissions: &Permissions, tree: &FileSystem, place: &
         return Ok(());
     }
     let path = tree.path_of(place)?;
-    tree.check_path(permissions, &path, files::STAT)?;
+    tree.check_path(permissions, &path, FileSystem::deniable(place, files::STAT))?;
     let about = String::from_utf8_lossy(&path);
     let operation = crate::permissions::operations::process::CHDIR;
     permissions.check(About::Process(&about), operation).map_err(|denied| tree.explain(denied))
@@ -277,7 +286,8 @@ pub(super) fn find_directory(
         ended => {
             let error = ended.err().unwrap_or(Errno::ENOENT);
             let known = tree.path_of(&course.at).map_err(|_| error)?;
-            tree.check_path(permissions, &extend_known_path(known, course.left()), files::STAT)?;
+            let operations = FileSystem::deniable(&course.at, files::STAT);
+            tree.check_path(permissions, &extend_known_path(known, course.left()), operations)?;
             Err(error)
         }
     }

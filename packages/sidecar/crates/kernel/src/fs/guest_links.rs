@@ -11,7 +11,8 @@
 //! check and the use. Links inside one tree work as usual, and so do links from a mount to files in
 //! memory. A link in a folder that no program can change was made on the host machine, and may lead
 //! to another mount. `/proc` is no destination that needs protection, but its links lead to places
-//! that programs choose. Next: `walk.rs`, which asks for each step.
+//! that programs choose. The library of Python needs no protection either. Next: `walk.rs`, which
+//! asks for each step.
 
 use super::mounts::Mount;
 use super::tree::{FileSystem, ROOT};
@@ -64,7 +65,7 @@ impl FileSystem {
     pub(super) fn may_enter(&self, followed: Option<&GuestLink>, place: &Location) -> Result<(), Errno> {
         let Some(link) = followed else { return Ok(()) };
         let Some(mount) = self.tree_of(place)? else { return Ok(()) };
-        if link.tree == Some(mount) || self.mount(mount)?.proc().is_some() {
+        if link.tree == Some(mount) || self.mount(mount)?.is_built_in() {
             return Ok(());
         }
         let text = |path: Vec<u8>| String::from_utf8_lossy(&path).into_owned();

@@ -61,6 +61,7 @@ pub use feed::Waiter;
 pub(crate) use guard::RequestedOperations;
 pub(crate) use io::{read, write};
 pub(crate) use lock::FilesLock;
+pub use mounts::Library;
 pub(crate) use mounts::{HostFile, HostFileSnapshot, Listing, ListingSnapshot};
 pub(crate) use node::{Body, Device, Ino};
 pub use proc::Facts;

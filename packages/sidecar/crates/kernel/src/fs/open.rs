@@ -181,6 +181,12 @@ pub(super) fn host(tree: &FileSystem, user: &User, end: &MountEnd, flags: u32, m
         let file = HostFile::of_text(mount.clone(), end.mount, &end.path, text)?;
         return Ok(file.with_charge(charge));
     }
+    if mount.is_library() {
+        if flags & 3 != 0 || flags & TRUNCATE != 0 || end.stat.is_none() {
+            return Err(Errno::EROFS);
+        }
+        return mount.open_library(end.mount, &end.path);
+    }
     let charge = Charge::of(&tree.usage, Resource::HostFiles, 1).ok_or(Errno::ENFILE)?;
     let how = OpenFlags {
         read: flags & 3 != 1,

@@ -278,7 +278,7 @@ pub(super) fn begin(
         PathEnd::Memory(end) => end,
         PathEnd::Mount(end) => {
             let mount = tree.mount(end.mount)?.clone();
-            if recursive || mount.proc().is_some() || mount.app().is_some() {
+            if recursive || mount.is_built_in() || mount.app().is_some() {
                 return Err(Errno::ENOSYS);
             }
             return tree.host_watchers.watch(&mount, &end, subscriber);

@@ -1,5 +1,6 @@
 //! A kernel with programs that have no VM. The programs make system calls from bytes.
 
+use crate::Library;
 use crate::caller::Caller;
 use crate::descriptors::Descriptors;
 use crate::limits::Limits;
@@ -67,7 +68,14 @@ impl World {
     }
 
     pub(super) fn restore(saved: &KernelSnapshot) -> Result<Self, Error> {
-        let with = RestoreInputs { limits: limits(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
+        let with = RestoreInputs {
+            limits: limits(),
+            permissions: None,
+            mounts: &[],
+            file_systems: &[],
+            library: Library::missing(),
+            warnings: None,
+        };
         let RestoredKernel { kernel, processes } = Kernel::restore(saved, with)?;
         let programs = processes.into_iter().map(|process| FakeCaller::start(process, &[])).collect();
         Ok(Self { outside: attach(&kernel), kernel, programs, rules: FlowRules::default() })

@@ -36,6 +36,8 @@ pub enum ProgramKind {
     Shell(String),
     /// The guest image, which calls the binding of this name.
     Binding(String),
+    /// The image of Python, with Python's command line as arguments.
+    Python,
     /// The command `env`, which runs in no VM: another program is started instead.
     Env,
 }
@@ -58,6 +60,7 @@ impl ProgramKind {
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Node => "node",
+            Self::Python => "python3",
             Self::Env => "env",
             Self::Shell(name) | Self::Binding(name) => name,
         }
@@ -69,6 +72,7 @@ impl ProgramKind {
         match head.strip_prefix(MAGIC)? {
             b"node\n" => Some(Self::Node),
             b"env\n" => Some(Self::Env),
+            b"python\n" => Some(Self::Python),
             line => {
                 let line = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
                 match line.split_once(' ')? {
@@ -247,6 +251,7 @@ mod tests {
         let of = |head: &[u8]| ProgramKind::of(&[MAGIC, head].concat());
         assert_eq!(of(b"node\n"), Some(ProgramKind::Node));
         assert_eq!(of(b"env\n"), Some(ProgramKind::Env));
+        assert_eq!(of(b"python\n"), Some(ProgramKind::Python));
         assert_eq!(of(b"shell ls\n"), Some(ProgramKind::Shell("ls".into())));
         assert_eq!(of(b"binding weather\n"), Some(ProgramKind::Binding("weather".into())));
         for forged in [&b"shell"[..], b"shell ls", b"shell \xff\n", b"binding\n", b"binding a", b"nodes\n", b""] {

@@ -28,7 +28,7 @@ pub(crate) use file::file_head;
 use super::bindings::{Bindings, BindingsSnapshot};
 use super::crypto::{Crypto, CryptoShare, CryptoSnapshot};
 use super::descriptors::Target;
-use super::fs::{self, FilesLock, FilesSnapshot, ProcessFactsSnapshot, ProcessFilesSnapshot, RestoreContext};
+use super::fs::{self, FilesLock, FilesSnapshot, Library, ProcessFactsSnapshot, ProcessFilesSnapshot, RestoreContext};
 use super::host_calls::HostCalls;
 use super::net::{Sockets, SocketsSnapshot};
 use super::operations::OperationsSnapshot;
@@ -96,6 +96,8 @@ pub struct RestoreInputs<'a> {
     /// The app file systems of the restored runtime. An app file system of the snapshot uses the
     /// app file system in this list with an equal guest path.
     pub file_systems: &'a [FileSystemOptions],
+    /// The standard library of Python.
+    pub library: &'a Library,
     /// The listener for warnings of limits.
     pub warnings: Option<WarningListener>,
 }
@@ -158,6 +160,7 @@ impl Kernel {
             permissions: &permissions,
             mounts: with.mounts,
             file_systems: with.file_systems,
+            library: with.library,
             operations: &operations,
         })?;
         let open = saved.descriptions.restore(&mut files)?;

@@ -42,14 +42,24 @@ events! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// `code` is a program, an ES module.
+    /// `code` is a program: an ES module, or a program in Python.
     Exec,
-    /// `code` is a program, an ES module. The program may return a value.
+    /// `code` is a program, as for `exec`. The program may return a value.
     Run,
     /// `code` is the guest path of the program's file.
     File,
     /// `code` is a command, which is found through PATH. `args` are the command's arguments.
     Command,
+}
+
+/// `language` of `process.start`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// JavaScript. Options of `node` can select TypeScript.
+    Javascript,
+    /// Python.
+    Python,
 }
 
 /// Descriptors whose output is sent while the program runs.
@@ -74,10 +84,13 @@ pub struct ProcessStart<'a> {
     pub mode: Mode,
     /// The program, its path, or a command.
     pub code: &'a str,
-    /// Arguments after `node` and the program's name, or after the command.
+    /// The language of the program. A command has no language. Omitted for JavaScript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<Language>,
+    /// Arguments after `node` or `python3` and the program's name, or after the command.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Vec<&'a str>>,
-    /// Options of `node` itself.
+    /// Options of `node` or `python3` itself.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub exec_argv: Option<Vec<&'a str>>,
     /// Variables that extend or replace the runtime's environment.

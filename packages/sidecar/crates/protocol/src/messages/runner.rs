@@ -29,6 +29,8 @@ pub enum RunnerLanguage {
     Javascript,
     /// The language of the shell.
     Bash,
+    /// Python.
+    Python,
 }
 
 /// The end of an evaluation.

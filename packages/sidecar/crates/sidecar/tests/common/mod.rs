@@ -244,6 +244,7 @@ pub fn program(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
         runtime,
         mode: Mode::Exec,
         code,
+        language: None,
         args,
         exec_argv,
         env,

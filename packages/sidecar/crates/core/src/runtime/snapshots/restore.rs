@@ -131,6 +131,7 @@ impl Runtime {
                 permissions: permissions.as_ref(),
                 mounts: &options.mounts,
                 file_systems: &options.file_systems,
+                library: registry.installation().library(),
                 warnings: options.warnings,
             },
         )?;
@@ -200,7 +201,7 @@ fn build_one(
     env: &[(String, String)],
 ) -> Result<Built, Error> {
     let installation = home.registry.installation();
-    let factory = installation.factory_of(saved.vm.is_shell)?;
+    let factory = installation.factory(saved.vm.image)?;
     let program = saved.restore(RestoreTarget {
         scheduler: home.registry.scheduler().clone(),
         home: home.downgrade(),
@@ -231,7 +232,7 @@ fn build_one(
         made
     });
     let (vm, cost) = made.inspect_err(|_| program.process.close())?;
-    Ok(Built { program, vm: Box::new(RestoredVm { vm, cost, is_shell: saved.vm.is_shell }) })
+    Ok(Built { program, vm: Box::new(RestoredVm { vm, cost, image: saved.vm.image }) })
 }
 
 /// Returns the embedder's handles of the programs.

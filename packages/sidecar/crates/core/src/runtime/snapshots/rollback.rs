@@ -42,6 +42,7 @@ impl Runtime {
             permissions: None,
             mounts: &mounts,
             file_systems: &file_systems,
+            library: inner.registry.installation().library(),
             warnings: None,
         };
         if let Some(reason) = inner.budget.exceeded() {

@@ -101,7 +101,7 @@ impl Inner {
         let rested = quiesced.programs?;
         let mut size = 0;
         for (_, vm) in &rested {
-            size += vm.snapshot.own_bytes(&*self.registry.installation().factory_of(vm.is_shell)?);
+            size += vm.snapshot.own_bytes(&*self.registry.installation().factory(vm.image)?);
         }
         let processes: Vec<&Process> = rested.iter().map(|(program, _)| &program.process).collect();
         let saved = kernel.snapshot(&processes);

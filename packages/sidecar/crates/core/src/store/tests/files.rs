@@ -2,6 +2,7 @@
 
 use super::super::content::{Content, encoded};
 use super::*;
+use crate::installation::ImageKind;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 
@@ -9,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 fn an_exported_snapshot_can_be_imported() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let from = open_store(&core, &scratch.0.join("from"));
-    let memories = vec![memory(&core, Pid::new(2), false, 3, 1), memory(&core, Pid::new(5), true, 4, 2)];
+    let memories = vec![memory(&core, Pid::new(2), ImageKind::Node, 3, 1), memory(&core, Pid::new(5), ImageKind::Shell, 4, 2)];
     let one = Arc::new(FakeSnapshot {
         info: fake(&core, "secret-tenant", Some("n"), 7, 0).info.clone(),
         state: STATE.to_vec(),
@@ -198,7 +199,7 @@ fn mutations(whole: &[u8], each: &mut dyn FnMut(&str, &[u8])) {
 #[test]
 fn every_change_of_a_file_is_detected() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
-    let memories = vec![memory(&core, Pid::new(2), false, 3, 1), memory(&core, Pid::new(5), true, 2, 2)];
+    let memories = vec![memory(&core, Pid::new(2), ImageKind::Node, 3, 1), memory(&core, Pid::new(5), ImageKind::Shell, 2, 2)];
     let one = Arc::new(FakeSnapshot {
         info: fake(&core, "t", Some("n"), 5, 0).info.clone(),
         state: [STATE, &[7; 5_000]].concat(),

@@ -13,6 +13,7 @@ use super::layered_store::LayeredStore;
 use super::storable::Storable;
 use super::{Retention, SnapshotInfo, Stored};
 use crate::core::Core;
+use crate::installation::ImageKind;
 use crate::installation::Installation;
 use crate::snapshot::StoredMemory;
 use coldframe_error::Error;
@@ -69,8 +70,8 @@ fn fresh_id() -> String {
 
 /// Makes a memory with `pages` pages that differ from the image. All bytes of these pages are
 /// `byte`.
-fn memory(core: &Core, pid: Pid, is_shell: bool, pages: usize, byte: u8) -> StoredMemory {
-    let factory = core.installation().factory_of(is_shell).expect("the image");
+fn memory(core: &Core, pid: Pid, image: ImageKind, pages: usize, byte: u8) -> StoredMemory {
+    let factory = core.installation().factory(image).expect("the image");
     let file = sys::memory_file().expect("a file in memory");
     file.write_all_at(&vec![byte; pages * PAGE], 0).expect("written");
     let piece = Piece::new(file, (pages * PAGE) as u64, factory.image().budget()).expect("a piece");
@@ -88,7 +89,7 @@ fn memory(core: &Core, pid: Pid, is_shell: bool, pages: usize, byte: u8) -> Stor
     let extents = overlay(&factory.image().extents(), &runs);
     let end = extents.last().map_or(0, Extent::end).max(factory.image().len());
     let saved = VmSnapshot::of(factory.image().saved(extents, end.next_multiple_of(1 << 16), 0, Arc::default()), 5, 6);
-    StoredMemory { pid, is_shell, snapshot: Arc::new(saved) }
+    StoredMemory { pid, image, snapshot: Arc::new(saved) }
 }
 
 /// Makes a snapshot of one program whose memory has `pages` pages of `byte`.
@@ -106,13 +107,13 @@ fn fake(core: &Core, tenant: &str, name: Option<&str>, pages: usize, byte: u8) -
         programs: 1,
     };
     let state = [STATE, &[byte; 5_000]].concat();
-    Arc::new(FakeSnapshot { info, state, memories: vec![memory(core, Pid::new(2), false, pages, byte)] })
+    Arc::new(FakeSnapshot { info, state, memories: vec![memory(core, Pid::new(2), ImageKind::Node, pages, byte)] })
 }
 
 /// Returns the bytes of the snapshot's memories that differ from the image.
 fn memory_bytes(core: &Core, snapshot: &FakeSnapshot) -> Vec<(Pid, Vec<u8>)> {
     let of = |memory: &StoredMemory| {
-        let factory = core.installation().factory_of(memory.is_shell).expect("the image");
+        let factory = core.installation().factory(memory.image).expect("the image");
         let laid = memory.snapshot.lay_out(&factory, None, Vec::new()).expect("laid out");
         (memory.pid, laid.pages().flatten().copied().collect())
     };

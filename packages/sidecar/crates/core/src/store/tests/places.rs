@@ -1,6 +1,7 @@
 //! Tests of the two layers, and of the resolution of ids, names and digests.
 
 use super::*;
+use crate::installation::ImageKind;
 
 #[test]
 fn the_folder_is_made_by_the_first_write() {
@@ -27,9 +28,9 @@ fn another_process_opens_snapshots_on_disk() {
     let (two, bytes) = {
         let one = fake(&core, "t", Some("first"), 7, 3);
         let memories = vec![
-            memory(&core, Pid::new(2), false, 3, 1),
-            memory(&core, Pid::new(5), true, 4, 2),
-            memory(&core, Pid::new(9), false, 1, 3),
+            memory(&core, Pid::new(2), ImageKind::Node, 3, 1),
+            memory(&core, Pid::new(5), ImageKind::Shell, 4, 2),
+            memory(&core, Pid::new(9), ImageKind::Node, 1, 3),
         ];
         let info = SnapshotInfo {
             id: fresh_id(),

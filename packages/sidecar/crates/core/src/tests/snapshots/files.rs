@@ -104,8 +104,7 @@ fn torn_and_changed_files_are_damaged_and_files_of_other_builds_are_foreign() {
     let missing = VmSnapshot::open(&guest.factory, &folder.file("missing")).map(|_| ());
     assert_eq!(missing.err().map(|error| error.code()), Some("ERR_SNAPSHOT_FILE"));
     // A valid file of the image for `node` is foreign to the shell's image.
-    let shell =
-        core.installation().factory(&coldframe_kernel::processes::ProgramKind::Shell("sh".to_owned())).expect("the shell");
+    let shell = core.installation().factory(crate::installation::ImageKind::Shell).expect("the shell");
     let foreign = VmSnapshot::open(&shell, &path).map(|_| ());
     assert_eq!(foreign.err().map(|error| error.code()), Some("ERR_SNAPSHOT_FOREIGN"));
 }

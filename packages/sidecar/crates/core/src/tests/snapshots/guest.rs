@@ -102,7 +102,7 @@ fn uncharged(program: &Program) -> Charge {
 }
 
 fn node(core: &Core) -> Arc<Factory> {
-    core.installation().factory(&coldframe_kernel::processes::ProgramKind::Node).expect("the image")
+    core.installation().factory(crate::installation::ImageKind::Node).expect("the image")
 }
 
 impl Guest {

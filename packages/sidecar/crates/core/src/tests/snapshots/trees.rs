@@ -1,7 +1,7 @@
 //! Tests of snapshots of restored programs, and of rollbacks to any ancestor.
 
 use super::*;
-use coldframe_kernel::processes::ProgramKind;
+use crate::installation::ImageKind;
 use coldframe_vm::VmSnapshot;
 
 fn grow(guest: &mut Guest, name: &str) -> String {
@@ -72,7 +72,7 @@ fn a_chain_of_a_hundred_snapshots_keeps_its_state() {
 #[test]
 fn used_slots_of_a_snapshot_equal_the_snapshot_or_the_image_again() {
     let core = core();
-    let factory = core.installation().factory(&ProgramKind::Node).expect("the image");
+    let factory = core.installation().factory(ImageKind::Node).expect("the image");
     let image = factory.image();
     let mut guest = Guest::start(&core);
     guest.eval("globalThis.secret = 'of this snapshot'.repeat(1000); globalThis.big = Buffer.alloc(30 << 20, 7)");

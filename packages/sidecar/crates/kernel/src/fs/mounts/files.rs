@@ -31,6 +31,8 @@ pub(crate) struct HostFile {
 
 enum Bytes {
     Folder(File),
+    /// A file of the library of Python. All programs share the open file.
+    Library(Arc<File>),
     Text {
         text: Vec<u8>,
         stat: Stat,
@@ -66,7 +68,7 @@ pub(crate) struct Listing {
 
 /// Converts an error of the host machine. `EMFILE` means that the sidecar's process has no
 /// descriptor left. For the guest, this is a limit of the system: `ENFILE`.
-fn of(error: std::io::Error) -> Errno {
+pub(super) fn of(error: std::io::Error) -> Errno {
     match Errno::of(&error) {
         Errno::EMFILE => Errno::ENFILE,
         errno => errno,
@@ -117,6 +119,10 @@ impl Mount {
             more.extend(hidden.into_iter().map(|name| (name, Type::Directory)));
             return Ok(Listing { entries: None, more, kept: None, hidden: HashSet::new(), is_incomplete: false });
         }
+        if self.is_library() {
+            let more = self.list_library(at)?;
+            return Ok(Listing { entries: None, more, kept: None, hidden: HashSet::new(), is_incomplete: false });
+        }
         let root = self.root()?;
         let entries = if at.is_empty() { root.entries() } else { root.read_dir(path(at)) }.map_err(of)?;
         let hidden = self.inner_names(at);
@@ -150,13 +156,18 @@ impl HostFile {
         Ok(Self { bytes: Bytes::Text { text, stat }, mount, number, path: path.to_vec(), _charge: None })
     }
 
+    /// Makes an open file of the library of Python.
+    pub(super) fn of_library(file: Arc<File>, mount: Arc<Mount>, number: usize, path: &[u8]) -> Self {
+        Self { bytes: Bytes::Library(file), mount, number, path: path.to_vec(), _charge: None }
+    }
+
     /// Adds a charge that stays while the file is open.
     pub(crate) fn with_charge(self, charge: Charge) -> Self {
         Self { _charge: Some(charge), ..self }
     }
 
     /// Returns the open file of a folder on the host machine. Fails with `EROFS` for a file of
-    /// `/proc` or of an app file system.
+    /// `/proc`, of the library of Python or of an app file system.
     pub(super) fn folder_file(&self) -> Result<&File, Errno> {
         if let Bytes::Folder(file) = &self.bytes { Ok(file) } else { Err(Errno::EROFS) }
     }
@@ -168,6 +179,7 @@ impl HostFile {
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
         match &self.bytes {
             Bytes::Folder(file) => file.read_at(buffer, offset).map_err(of),
+            Bytes::Library(file) => file.read_at(buffer, offset).map_err(of),
             Bytes::App { .. } => self.app()?.read(&self.path, offset, buffer),
             Bytes::Text { text, .. } => {
                 let rest = usize::try_from(offset).ok().and_then(|offset| text.get(offset..)).unwrap_or_default();
@@ -188,6 +200,7 @@ impl HostFile {
     pub(crate) fn stat(&self) -> Result<Stat, Errno> {
         match &self.bytes {
             Bytes::Folder(file) => Ok(self.mount.stat_of(self.number, &file.metadata().map_err(of)?)),
+            Bytes::Library(file) => Ok(self.mount.stat_of(self.number, &file.metadata().map_err(of)?)),
             Bytes::App { .. } => self.mount.stat(self.number, &self.path),
             Bytes::Text { stat, .. } => Ok(*stat),
         }

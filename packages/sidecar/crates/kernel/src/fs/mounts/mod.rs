@@ -1,16 +1,19 @@
-//! Mounts: folders of the host machine, app file systems and `/proc` inside the guest's tree.
+//! Mounts: folders of the host machine, app file systems, `/proc` and the standard library of
+//! Python inside the guest's tree.
 //!
 //! A mounted folder is an open handle. All files below the folder are opened relative to the handle
 //! and beneath the folder (`cap-std`). Therefore `..`, links and races with other processes cannot
 //! lead out of the folder. If a link's target is in another mounted folder, the path walk continues
 //! in that mount. A link to any other target outside the folder fails with `EACCES`. Only regular
 //! files and directories can be opened. The kernel reads a folder only when a program or the
-//! embedder requests a file. `/proc` is a mount without a folder (`proc/`).
+//! embedder requests a file. `/proc` is a mount without a folder (`proc/`). `/proc` and the library
+//! are in every runtime, with the numbers 0 and 1.
 //!
 //! Next: `walk.rs`, then `files.rs`.
 
 mod change;
 mod files;
+mod library;
 mod snapshot;
 mod traps;
 mod walk;
@@ -18,6 +21,8 @@ mod watching;
 
 pub(super) use files::OpenedAs;
 pub(crate) use files::{HostFile, HostFileSnapshot, Listing, ListingSnapshot, OpenFlags};
+pub use library::Library;
+pub(super) use library::{LIBRARY, LIBRARY_PATH};
 pub(super) use snapshot::{MountKind, MountSnapshot};
 pub(super) use watching::{HostWatchSnapshot, HostWatchers};
 
@@ -36,7 +41,7 @@ use coldframe_error::Error;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
-/// A host directory, an app file system or `/proc` at a guest path.
+/// A host directory, an app file system, `/proc` or the library of Python at a guest path.
 pub(crate) struct Mount {
     source: Source,
     pub(super) read_only: bool,
@@ -66,6 +71,8 @@ enum Source {
     Proc(Proc),
     /// An app file system.
     App(App),
+    /// The standard library of Python. `None` if Python is not installed.
+    Library(Option<library::LibraryFolder>),
 }
 
 impl Source {
@@ -113,13 +120,21 @@ impl Mount {
         if let Source::Proc(proc) = &self.source { Some(proc) } else { None }
     }
 
+    /// Returns whether every runtime has this mount: `/proc` and the library of Python.
+    pub(super) fn is_built_in(&self) -> bool {
+        self.proc().is_some() || self.is_library()
+    }
+
     /// Returns the app file system of the mount. Returns `None` for a mount of another kind.
     pub(super) fn app(&self) -> Option<&App> {
         if let Source::App(app) = &self.source { Some(app) } else { None }
     }
 
     fn root(&self) -> Result<&Dir, Errno> {
-        if let Source::Folder { root, .. } = &self.source { Ok(root) } else { Err(Errno::EROFS) }
+        match &self.source {
+            Source::Folder { root, .. } => Ok(root),
+            _ => self.library_root().unwrap_or(Err(Errno::EROFS)),
+        }
     }
 
     /// Returns the path of the mounted folder on the host machine. Returns `None` for a mount of
@@ -217,7 +232,7 @@ impl FileSystem {
         };
         match &place {
             Location::Memory(ino) => drop(self.directory(*ino)?),
-            Location::Mount(mount, _) if self.mount(*mount)?.proc().is_some() => return Err(Errno::EBUSY),
+            Location::Mount(mount, _) if self.mount(*mount)?.is_built_in() => return Err(Errno::EBUSY),
             Location::Mount(..) => {}
         }
         if super::walk::join(self.path_of(&place)?, name) != plain(path) {

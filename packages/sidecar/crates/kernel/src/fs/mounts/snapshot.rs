@@ -38,6 +38,8 @@ pub(in crate::fs) enum MountKind {
     /// A folder of the host machine whose changes stay in memory.
     Overlay,
     App,
+    /// The library of Python, which needs no mount of the embedder.
+    Library,
 }
 
 impl Mount {
@@ -66,22 +68,27 @@ impl MountSnapshot {
         let kind = match &mount.source {
             Source::Proc(_) => MountKind::Proc,
             Source::App(_) => MountKind::App,
+            Source::Library(_) => MountKind::Library,
             Source::Folder { .. } if mount.overlay => MountKind::Overlay,
             Source::Folder { .. } => MountKind::Folder,
         };
         Self { kind, parent: mount.parent.clone(), name: mount.name.clone(), guest_path: mount.guest_path.clone() }
     }
 
-    /// Returns whether the mount point is at `guest_path`.
+    fn is_built_in(&self) -> bool {
+        matches!(self.kind, MountKind::Proc | MountKind::Library)
+    }
+
+    /// Returns whether an option of the embedder mounts this folder or app file system, at
+    /// `guest_path`.
     pub(in crate::fs) fn is_at(&self, guest_path: &str) -> bool {
-        self.kind != MountKind::Proc && *self.guest_path == *trimmed(guest_path)
+        !self.is_built_in() && *self.guest_path == *trimmed(guest_path)
     }
 
     /// Restores all mounts of a runtime, in the order of their numbers. Fails if the embedder's
     /// options lack a mount of the snapshot.
     pub(in crate::fs) fn restore_all(snapshots: &[Self], around: &RestoreContext<'_>) -> Result<Vec<Arc<Mount>>, Error> {
-        let mounts: Vec<Arc<Mount>> =
-            snapshots.iter().map(|mount| mount.restore(around).map(Arc::new)).collect::<Result<_, _>>()?;
+        let mounts: Vec<Arc<Mount>> = snapshots.iter().map(|mount| mount.restore(around)).collect::<Result<_, _>>()?;
         for (number, mount) in mounts.iter().enumerate() {
             if let Location::Mount(outer, path) = &mount.parent
                 && let Some(outer) = mounts.get(*outer)
@@ -92,9 +99,12 @@ impl MountSnapshot {
         Ok(mounts)
     }
 
-    fn restore(&self, around: &RestoreContext<'_>) -> Result<Mount, Error> {
+    fn restore(&self, around: &RestoreContext<'_>) -> Result<Arc<Mount>, Error> {
         let (source, read_only) = match self.kind {
-            MountKind::Proc => return Ok(Mount::of_proc(Proc::new(around.processes.clone()), self.parent.clone())),
+            MountKind::Proc => {
+                return Ok(Arc::new(Mount::of_proc(Proc::new(around.processes.clone()), self.parent.clone())));
+            }
+            MountKind::Library => return Ok(around.library.mount()),
             MountKind::Folder | MountKind::Overlay => {
                 let given =
                     around.mounts.iter().find(|options| self.is_at(&options.guest_path)).ok_or_else(|| self.lacks("mount"))?;
@@ -113,7 +123,7 @@ impl MountSnapshot {
                 (Source::App(App::new(given.number)), given.read_only)
             }
         };
-        Ok(Mount {
+        Ok(Arc::new(Mount {
             source,
             read_only,
             overlay: self.kind == MountKind::Overlay,
@@ -121,7 +131,7 @@ impl MountSnapshot {
             name: self.name.clone(),
             guest_path: self.guest_path.clone(),
             inner: coldframe_panics::runtime::RwLock::default(),
-        })
+        }))
     }
 
     /// Returns the guest path of the mount. The path of a `/proc` mount is always `/proc`.

@@ -48,7 +48,7 @@ impl Mount {
         last: FinalLink,
     ) -> Result<Option<End>, Errno> {
         let simple = rest.split(|byte| *byte == b'/').all(|part| !part.is_empty() && part != b"." && part != b"..");
-        if !simple || self.overlay || self.host_path().is_none() || !self.inner.read().is_empty() {
+        if !simple || self.overlay || self.root().is_err() || !self.inner.read().is_empty() {
             return Ok(None);
         }
         let full = if at.is_empty() { rest.to_vec() } else { join(at.to_vec(), rest) };
@@ -91,6 +91,9 @@ impl Mount {
         if let Some(app) = self.app() {
             return app.stat(DEVICE + 1 + number as u64, at);
         }
+        if self.is_missing_library() {
+            return self.stat_of_missing(number, at);
+        }
         let root = self.root()?;
         let metadata = if at.is_empty() { root.dir_metadata() } else { root.symlink_metadata(path(at)) };
         Ok(self.stat_of(number, &metadata.map_err(|error| Errno::of(&error))?))
@@ -105,7 +108,7 @@ impl Mount {
         let own = if let Source::Folder { owner, .. } = &self.source { Some(*owner) } else { None };
         let owner = |id: u32| if Some(id) == own { GUEST } else { OTHER_USER };
         let ctime = super::or_now(time(metadata.ctime(), metadata.ctime_nsec()));
-        Stat {
+        let stat = Stat {
             dev: DEVICE + 1 + number as u64,
             kind: kind_of(metadata.file_type()),
             mode: metadata.mode() & 0o7777,
@@ -120,7 +123,8 @@ impl Mount {
             mtime: super::or_now(time(metadata.mtime(), metadata.mtime_nsec())),
             ctime,
             birthtime: birthtime.and_then(|time| i64::try_from(time.as_nanos()).ok()).unwrap_or(ctime),
-        }
+        };
+        if self.is_library() { self.as_library(stat) } else { stat }
     }
 
     pub(in crate::fs) fn read_link(&self, at: &[u8]) -> Result<Vec<u8>, Errno> {
@@ -167,6 +171,9 @@ impl FileSystem {
         }
         if relative && stays_inside(holder, &target) {
             return Ok((at, target));
+        }
+        if mount.is_library() {
+            return Err(Errno::EACCES);
         }
         let base = [mount.host_path().unwrap_or_default(), b"/", holder].concat();
         let wanted = plain(if relative { &base } else { b"" }, &target);

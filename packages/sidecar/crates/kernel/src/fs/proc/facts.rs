@@ -57,17 +57,23 @@ impl Facts {
         self.start.get().map(|start| &start.0)
     }
 
-    /// Returns the name of the shell's command that runs, or `node` for any other program.
+    /// Returns the name of the shell's command that runs, `python3`, or `node` for any other
+    /// program.
     pub(super) fn name(&self) -> &str {
         match self.kind() {
             Some(ProgramKind::Shell(name)) => name,
+            Some(ProgramKind::Python) => "python3",
             _ => "node",
         }
     }
 
     /// Returns the path of the program, which is the target of the link `exe`.
     pub(super) fn executable(&self) -> String {
-        let folder = if matches!(self.kind(), Some(ProgramKind::Shell(_))) { "/bin" } else { "/usr/local/bin" };
+        let folder = match self.kind() {
+            Some(ProgramKind::Shell(_)) => "/bin",
+            Some(ProgramKind::Python) => "/usr/bin",
+            _ => "/usr/local/bin",
+        };
         format!("{folder}/{}", self.name())
     }
 

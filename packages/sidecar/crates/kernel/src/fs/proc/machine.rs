@@ -111,6 +111,9 @@ fn line(id: Option<Uuid>) -> String {
 pub(super) fn mounts(tree: &FileSystem) -> String {
     let mut text = "tmpfs / tmpfs rw,relatime 0 0\n".to_owned();
     for (number, mount) in tree.mounts.iter().enumerate() {
+        if mount.is_missing_library() {
+            continue;
+        }
         let Ok(path) = tree.path_of(&Location::Mount(number, Vec::new())) else { continue };
         let (source, kind) = if mount.proc().is_some() { ("proc", "proc") } else { ("host", "coldframe") };
         let access = if mount.read_only && mount.proc().is_none() { "ro" } else { "rw" };

@@ -3,8 +3,8 @@
 //! path walks end, every named inode exists, and the counters match the inodes. Next: `../tree.rs`.
 
 use super::FilesSnapshot;
-use crate::fs::base::uncounted;
-use crate::fs::mounts::{HostFileSnapshot, MountKind, MountSnapshot, OpenedAs};
+use crate::fs::base::{library_place, uncounted};
+use crate::fs::mounts::{HostFileSnapshot, LIBRARY, MountKind, MountSnapshot, OpenedAs};
 use crate::fs::node::{Body, Device, Directory, Ino, MAX_NAME, Node};
 use crate::fs::process::ProcessFilesSnapshot;
 use crate::fs::tree::{ROOT, Space};
@@ -73,6 +73,9 @@ impl FilesSnapshot {
     fn check_mounts(&self) -> Checked {
         for (number, mount) in self.mounts.iter().enumerate() {
             ensure((mount.kind == MountKind::Proc) == (number == 0), "a /proc that is not mount 0")?;
+            ensure((mount.kind == MountKind::Library) == (number == LIBRARY), "a library that is not mount 1")?;
+            let is_at_home = number != LIBRARY || mount.parent == Location::Memory(library_place().0);
+            ensure(is_at_home, "a library at another place")?;
             ensure(is_name(&mount.name) && (number == 0 || mount.has_path()), "a mount with an invalid name")?;
             // A mount's parent must be in memory or in an earlier mount, so that the path from the
             // mount to the root is finite.
@@ -89,7 +92,7 @@ impl FilesSnapshot {
                 ensure(root.is_some_and(|root| is_mounted(root, mount)), "an overlay at another path than its own")?;
             }
         }
-        ensure(!self.mounts.is_empty(), "no /proc")
+        ensure(self.mounts.len() > LIBRARY, "no /proc or no library")
     }
 
     /// Returns whether a mount's present path is the path that the embedder chose. Permission rules
@@ -230,6 +233,7 @@ impl FilesSnapshot {
             (self.kind(file.mount), &file.what),
             (Some(MountKind::Proc), OpenedAs::Text(..))
                 | (Some(MountKind::App), OpenedAs::App)
+                | (Some(MountKind::Library), OpenedAs::Library)
                 | (Some(MountKind::Folder | MountKind::Overlay), OpenedAs::Folder(_))
         );
         of_kind && !file.path.is_empty() && is_path(&file.path)

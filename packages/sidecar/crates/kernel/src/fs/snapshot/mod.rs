@@ -25,7 +25,7 @@ mod record;
 pub(crate) use check::is_name;
 pub(crate) use record::standard;
 
-use super::mounts::{HostWatchSnapshot, HostWatchers, MountSnapshot};
+use super::mounts::{HostWatchSnapshot, HostWatchers, Library, MountSnapshot};
 use super::node::{Ino, Node};
 use super::tree::{Dense, FileSystem, Reason, Space};
 use super::watch::{WatchSnapshot, Watchers};
@@ -68,6 +68,7 @@ pub(crate) struct RestoreContext<'a> {
     /// runtime.
     pub(crate) mounts: &'a [MountOptions],
     pub(crate) file_systems: &'a [FileSystemOptions],
+    pub(crate) library: &'a Library,
     /// The operations of the running programs, by pid.
     pub(crate) operations: &'a HashMap<Pid, Arc<Operations>>,
 }

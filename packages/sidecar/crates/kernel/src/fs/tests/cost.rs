@@ -58,7 +58,12 @@ fn cost() {
     let began = Instant::now();
     for _ in 0..ROUNDS {
         let processes = Arc::new(crate::processes::Processes::new(Arc::default()));
-        std::hint::black_box(super::super::base(super::super::Space { bytes: 1, inodes: 1 }, processes, Arc::default()));
+        std::hint::black_box(super::super::base(
+            super::super::Space { bytes: 1, inodes: 1 },
+            processes,
+            Arc::default(),
+            crate::Library::missing(),
+        ));
     }
     println!("a filesystem: {:.0} ns", began.elapsed().as_nanos() as f64 / f64::from(ROUNDS));
     assert!(guest.sys(FileCall::Fstat, &[fd.into(), Arg::Room(144)]).0 == 0);

@@ -6,6 +6,7 @@ mod cost;
 mod denials;
 mod guest_links;
 mod hostile;
+mod library;
 mod longest;
 mod many;
 mod mounts;

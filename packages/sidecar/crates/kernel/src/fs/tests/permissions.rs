@@ -17,7 +17,7 @@ const ENOENT: i64 = -2;
 
 /// Makes a policy from texts. A text is `+` or `-` for allowing or denying, paths, and after `|`
 /// the operations.
-fn policy(default: Verdict, rules: &[&str]) -> PermissionPolicy {
+pub(super) fn policy(default: Verdict, rules: &[&str]) -> PermissionPolicy {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let rule = |text: &&str| {
         let (paths, operations) = text[1..].split_once('|').unwrap_or((&text[1..], ""));

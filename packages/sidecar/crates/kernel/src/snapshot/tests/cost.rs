@@ -21,7 +21,14 @@ fn median(mut run: impl FnMut()) -> f64 {
 fn report(name: &str, world: &TestKernel) {
     let saved = world.snapshot();
     let mut kept = Vec::new();
-    let with = || RestoreInputs { limits: Limits::default(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
+    let with = || RestoreInputs {
+        limits: Limits::default(),
+        permissions: None,
+        mounts: &[],
+        file_systems: &[],
+        library: Library::missing(),
+        warnings: None,
+    };
     let save = median(|| kept.push(world.snapshot()));
     kept.clear();
     let mut copies = Vec::new();

@@ -145,8 +145,14 @@ fn a_policy_is_kept_unless_the_embedder_passes_another() {
     let policy = deny(Some(ScopePolicy::always(Verdict::Deny)));
     world.kernel.permissions.set(&policy).expect("a valid policy");
     let saved = world.snapshot();
-    let with =
-        |permissions| RestoreInputs { limits: Limits::default(), permissions, mounts: &[], file_systems: &[], warnings: None };
+    let with = |permissions| RestoreInputs {
+        limits: Limits::default(),
+        permissions,
+        mounts: &[],
+        file_systems: &[],
+        library: Library::missing(),
+        warnings: None,
+    };
     let of = |permissions| {
         let restored = Kernel::restore(&saved, with(permissions)).expect("nothing is missing");
         let mut env = variables(&[("A", "")]);

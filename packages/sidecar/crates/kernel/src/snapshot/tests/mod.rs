@@ -11,6 +11,7 @@ mod same;
 mod terminals;
 
 use super::{KernelSnapshot, RestoreInputs, RestoredKernel};
+use crate::Library;
 use crate::caller::Caller;
 use crate::limits::Limits;
 use crate::testing::FakeCaller;
@@ -113,7 +114,14 @@ impl TestKernel {
     }
 
     fn try_restore(saved: &KernelSnapshot, limits: Limits) -> Result<Self, coldframe_error::Error> {
-        let with = RestoreInputs { limits, permissions: None, mounts: &[], file_systems: &[], warnings: None };
+        let with = RestoreInputs {
+            limits,
+            permissions: None,
+            mounts: &[],
+            file_systems: &[],
+            library: Library::missing(),
+            warnings: None,
+        };
         let RestoredKernel { kernel, processes } = Kernel::restore(saved, with)?;
         Ok(Self { kernel, guests: processes.into_iter().map(guest).collect() })
     }

@@ -9,6 +9,7 @@ mod evaluations;
 mod families;
 mod limits;
 mod outside;
+mod python;
 mod refusals;
 mod residents;
 mod sizes;

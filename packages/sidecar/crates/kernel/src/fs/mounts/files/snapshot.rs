@@ -30,6 +30,8 @@ pub(in crate::fs) enum OpenedAs {
     /// A text of `/proc`.
     Text(#[serde(with = "serde_bytes")] Vec<u8>, Stat),
     App,
+    /// A file of the library of Python.
+    Library,
 }
 
 /// The entries of a directory that the listing has not returned yet.
@@ -49,6 +51,7 @@ impl HostFile {
             Bytes::Folder(_) => OpenedAs::Folder(self.stat().ok()?.ino),
             Bytes::Text { text, stat } => OpenedAs::Text(text.clone(), *stat),
             Bytes::App { .. } => OpenedAs::App,
+            Bytes::Library(_) => OpenedAs::Library,
         };
         Some(HostFileSnapshot { mount: self.number, path: self.path.clone(), what })
     }
@@ -70,7 +73,10 @@ impl HostFileSnapshot {
             let file = HostFile { bytes, mount: mount.clone(), number: self.mount, path: self.path.clone(), _charge: None };
             return Ok(Some(file.with_charge(charge)));
         }
-        if mount.proc().is_some() || (self.what == OpenedAs::App) != mount.app().is_some() {
+        if self.what == OpenedAs::Library {
+            return Ok(if mount.is_library() { mount.open_library(self.mount, &self.path).ok() } else { None });
+        }
+        if mount.is_built_in() || (self.what == OpenedAs::App) != mount.app().is_some() {
             return Ok(None);
         }
         let (read, write) = (flags & 3 != 1, flags & 3 != 0);

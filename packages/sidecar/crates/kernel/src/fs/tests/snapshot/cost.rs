@@ -14,7 +14,14 @@ fn measure(name: &str, rounds: u32, mut run: impl FnMut()) {
 #[test]
 #[ignore = "prints figures for profiling"]
 fn cost() {
-    let with = || RestoreInputs { limits: Limits::default(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
+    let with = || RestoreInputs {
+        limits: Limits::default(),
+        permissions: None,
+        mounts: &[],
+        file_systems: &[],
+        library: Library::missing(),
+        warnings: None,
+    };
     for files in [0, 10_000] {
         let kernel = Arc::new(Kernel::new(&Limits::default()));
         let mut guest = Guest::of(&kernel, "/workspace");

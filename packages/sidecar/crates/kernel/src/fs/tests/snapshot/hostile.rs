@@ -241,6 +241,8 @@ fn refuses_states_that_no_runtime_can_reach() {
             Box::new(move |files| node(files, a).body = Body::File(Content::of(&[1; 100_000]))),
         ),
         ("a mount point without a mount", Box::new(|files| files.mounts.clear())),
+        ("a library that is not mount 1", Box::new(|files| files.mounts.push(files.mounts[1].clone()))),
+        ("a mount point without a mount", Box::new(|files| files.mounts[1].parent = Location::Memory(ROOT))),
         ("a /proc that is not mount 0", Box::new(|files| files.mounts.push(files.mounts[0].clone()))),
         ("a mount point without a mount", Box::new(move |files| files.mounts[0].parent = Location::Memory(a))),
         ("a mount point without a mount", Box::new(|files| files.mounts[0].parent = Location::Mount(0, Vec::new()))),

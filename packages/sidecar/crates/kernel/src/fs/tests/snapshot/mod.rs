@@ -10,6 +10,7 @@ mod watches;
 
 use super::{Arg, Guest};
 use crate::Kernel;
+use crate::Library;
 use crate::fs::options::{FileSystemOptions, MountOptions};
 use crate::ids::Fd;
 use crate::limits::Limits;
@@ -34,12 +35,20 @@ struct RestoreOptions {
     limits: Limits,
     mounts: Vec<MountOptions>,
     file_systems: Vec<FileSystemOptions>,
+    library: Option<Library>,
 }
 
 impl RestoreOptions {
     fn restore(&self, saved: &KernelSnapshot) -> Result<Vec<Guest>, Error> {
         let (mounts, file_systems) = (&self.mounts[..], &self.file_systems[..]);
-        let with = RestoreInputs { limits: self.limits, permissions: None, mounts, file_systems, warnings: None };
+        let with = RestoreInputs {
+            limits: self.limits,
+            permissions: None,
+            mounts,
+            file_systems,
+            library: self.library.as_ref().unwrap_or(Library::missing()),
+            warnings: None,
+        };
         Ok(Kernel::restore(saved, with)?.processes.into_iter().map(Guest::with).collect())
     }
 
@@ -136,7 +145,14 @@ fn copies_the_files_of_a_runtime_without_programs() {
     let kernel = guest.program.process().kernel.clone();
     kernel.embedder_files().write("/workspace/a/b", b"text", false).expect("room");
     let saved = kernel.snapshot(&[]);
-    let with = RestoreInputs { limits: Limits::default(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
+    let with = RestoreInputs {
+        limits: Limits::default(),
+        permissions: None,
+        mounts: &[],
+        file_systems: &[],
+        library: Library::missing(),
+        warnings: None,
+    };
     let copy = Kernel::restore(&saved, with).expect("a copy").kernel;
     assert_eq!(copy.embedder_files().read("/workspace/a/b", 0, 10).expect("the file exists").0, b"text");
     kernel.embedder_files().write("/workspace/a/b", b"more", true).expect("room");
