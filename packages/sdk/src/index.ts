@@ -80,6 +80,7 @@ export type {
   EvaluationOptions,
   ExecFilesOptions,
   OutputHandler,
+  ProgramLanguage,
   ResidentExecOptions,
   ResidentRunnerOptions,
   RunOptions,

@@ -76,6 +76,8 @@ export interface RequestFacts {
    * `missing` has the names of the parts, separated by commas.
    */
   ERR_WALLS_MISSING: { missing: string };
+  /** A program in Python needs the package `package`, which is not installed. */
+  ERR_PYTHON_MISSING: { package: string };
   /** The guest image at `path` is missing, damaged or from another build. */
   ERR_IMAGE: { path: string; reason: string };
 }

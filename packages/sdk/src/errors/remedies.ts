@@ -30,6 +30,7 @@ const REMEDIES: Readonly<Record<Known, string>> = {
   ERR_RESOURCE_EXHAUSTED: `Raise the limit that the message names with \`--limit\`. ${DOCTOR}`,
   ERR_ARCHIVE: 'Do not trust the archive.',
   ERR_LINK_TO_MOUNT: 'Pass the path in the mount that the message names.',
+  ERR_PYTHON_MISSING: 'Install the package that the message names.',
   ERR_IMAGE: REINSTALL,
   ERR_WALLS_MISSING: `Allow the parts that the message names, or start without \`walls: 'required'\`. ${DOCTOR}`,
   ERR_SNAPSHOT_NOT_FOUND: 'List the snapshots on disk with `coldframe snapshot ls`; `--store` and `--tenant` select others.',

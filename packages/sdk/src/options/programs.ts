@@ -103,26 +103,31 @@ interface LeftBehind {
   orphans?: 'kill' | 'keep' | undefined;
 }
 
+/** The languages of programs. */
+export type ProgramLanguage = 'javascript' | 'typescript' | 'python';
+
 /** Options of `runtime.exec()`, `runtime.execFile()`, `runtime.run()` and `runtime.spawn()`. */
 export interface RunOptions extends ProcessPlace, EvaluationOptions, LeftBehind {
   /**
-   * The entries of `process.argv` after the first entry, as with `node -e`. In `execFile()`, the
-   * entries follow the path of the file.
+   * The entries of `process.argv` or `sys.argv` after the first entry, as with `node -e`. In
+   * `execFile()`, the entries follow the path of the file.
    * @default []
    */
   args?: readonly string[] | undefined;
   /**
-   * Options of `node` itself, such as `--no-warnings` or `--conditions=development`.
+   * Options of `node` itself, such as `--no-warnings` or `--conditions=development`, or of
+   * `python3`, such as `-O`.
    * @default []
    */
   execArgv?: readonly string[] | undefined;
   /**
    * The language of `code`. Types of TypeScript are removed before the program runs, as in Node 24.
-   * Syntax that needs generated code, such as enums, is refused. `execFile()` derives the language
-   * from the file's extension.
+   * Syntax that needs generated code, such as enums, is refused. `'python'` needs the package
+   * `@coldframe/python`. `execFile()` derives the language from the file's extension, unless this
+   * option names the language.
    * @default 'javascript'
    */
-  language?: 'javascript' | 'typescript' | undefined;
+  language?: ProgramLanguage | undefined;
   /**
    * The content of the program's stdin. `spawn()` keeps stdin open after this content. @default
    * nothing
@@ -149,10 +154,11 @@ export interface CommandOptions extends ProcessPlace, EvaluationOptions, LeftBeh
 export interface ResidentRunnerOptions extends ProcessPlace {
   /**
    * The language of the snippets. A runner of `'bash'` is a shell that keeps its variables,
-   * functions, options, aliases and working directory.
+   * functions, options, aliases and working directory. `'python'` needs the package
+   * `@coldframe/python`.
    * @default 'javascript'
    */
-  language?: 'javascript' | 'bash' | undefined;
+  language?: 'javascript' | 'bash' | 'python' | undefined;
 }
 
 /**
@@ -173,8 +179,8 @@ export interface CellOptions extends Omit<ResidentExecOptions, 'until'> {
   /** The end of the evaluation, as in `exec()`. @default 'value' */
   until?: 'value' | 'idle' | undefined;
   /**
-   * The language of the cell. Types of TypeScript are removed. A runner of the language `'bash'`
-   * ignores this option.
+   * The language of the cell. Types of TypeScript are removed. A runner of the language `'bash'` or
+   * `'python'` ignores this option.
    * @default 'javascript'
    */
   language?: 'javascript' | 'typescript' | undefined;
@@ -219,7 +225,7 @@ export const RUN: OptionTable<RunOptions> = {
   ...LEFT_BEHIND,
   args: known(ARGUMENTS, ['argv', 'arguments']),
   execArgv: known(ARGUMENTS, ['nodeArgs']),
-  language: oneOf(['javascript', 'typescript'], "'javascript' or 'typescript'"),
+  language: oneOf(['javascript', 'typescript', 'python'], "'javascript', 'typescript' or 'python'"),
   stdin: STDIN,
 };
 
@@ -238,7 +244,7 @@ export const COMMAND: OptionTable<CommandOptions> = { ...EVALUATION, ...PROCESS,
 /** The option table of a new resident runner. */
 export const RESIDENT_RUNNER: OptionTable<ResidentRunnerOptions> = {
   ...PROCESS,
-  language: oneOf(['javascript', 'bash'], "'javascript' or 'bash'"),
+  language: oneOf(['javascript', 'bash', 'python'], "'javascript', 'bash' or 'python'"),
 };
 
 /** The option table of an evaluation in a resident runner. */
@@ -249,7 +255,10 @@ export const RESIDENT_EXEC: OptionTable<ResidentExecOptions> = {
 };
 
 /** The option table of a cell. */
-export const CELL: OptionTable<CellOptions> = { ...RESIDENT_EXEC, language: RUN.language };
+export const CELL: OptionTable<CellOptions> = {
+  ...RESIDENT_EXEC,
+  language: oneOf(['javascript', 'typescript'], "'javascript' or 'typescript'"),
+};
 
 /** The option table of a further handle for a program. */
 export const ATTACH: OptionTable<AttachOptions> = {

@@ -9,8 +9,8 @@
 
 // webpack replaces calls of the named import `createRequire`.
 import Module from 'node:module';
-import { dirname } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { packageNotFound } from '../errors/make.js';
 
 /** The modules of Node that are loaded when they are first needed. */
@@ -47,6 +47,8 @@ function searchedFrom(from: string): string[] {
   }
 }
 
+const startsOfSearch = (): string[] => [ownModule(), process.argv[1]].filter((start) => start !== undefined);
+
 /**
  * Returns the path of the module that `specifier` names, as `coldframe`, the present module or the
  * app's entry point would import the module.
@@ -54,7 +56,7 @@ function searchedFrom(from: string): string[] {
  * @throws `ERR_PACKAGE_NOT_FOUND`
  */
 export function resolveInstalled(specifier: string): string {
-  const starts = [ownModule(), process.argv[1]].filter((start) => start !== undefined);
+  const starts = startsOfSearch();
   for (const start of starts) {
     const sdk = resolveFrom(start, 'coldframe');
     const path = (sdk === undefined ? undefined : resolveFrom(sdk, specifier)) ?? resolveFrom(start, specifier);
@@ -81,6 +83,41 @@ export async function importInstalled<T>(specifier: string): Promise<T> {
     // A module that has thrown throws the same error again.
     return importOutside<T>(pathToFileURL(resolveInstalled(specifier)).href);
   }
+}
+
+/**
+ * Returns the path of a file of a package that the module `from` can import, if the file exists.
+ */
+function findFile(from: string, name: string, file: string): string | undefined {
+  const { existsSync } = requireBuiltin('node:fs');
+  for (let folder = dirname(from); ; folder = dirname(folder)) {
+    const path = join(folder, 'node_modules', name, file);
+    if (existsSync(path)) return path;
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+/**
+ * Imports the ES module `file` of a package that need not be installed. Returns `undefined` if the
+ * package is not installed. Most apps do not have the package, so the search makes few calls of the
+ * file system. A failed `resolve()` takes some tenths of a millisecond.
+ */
+export async function importOptional<T>(name: string, file: string): Promise<T | undefined> {
+  for (const start of startsOfSearch()) {
+    const from = start.startsWith('file:') ? fileURLToPath(start) : start;
+    const path = findFile(from, name, file) ?? findBesideSdk(from, name, file);
+    if (path !== undefined) return importOutside<T>(pathToFileURL(path).href);
+    // This module is not in a bundle, so the folders of its package have been searched.
+    if (from.includes('/node_modules/coldframe/')) return undefined;
+  }
+  return undefined;
+}
+
+/** Finds a file of a package that is installed for `coldframe` only, as pnpm installs it. */
+function findBesideSdk(from: string, name: string, file: string): string | undefined {
+  if (from.includes('/node_modules/coldframe/')) return undefined;
+  const sdk = findFile(from, 'coldframe', 'package.json');
+  return sdk === undefined ? undefined : findFile(requireBuiltin('node:fs').realpathSync(sdk), name, file);
 }
 
 /** Loads a CommonJS module of an installed package. @throws `ERR_PACKAGE_NOT_FOUND` */

@@ -121,6 +121,7 @@ export class RuntimePrograms {
       runtime,
       mode: 'exec',
       code: text,
+      language: sentLanguage('exec', code, options),
       args,
       execArgv,
       env,
@@ -219,11 +220,13 @@ export class RuntimePrograms {
 
   #begin(mode: 'exec' | 'run' | 'file', code: string, options: RunOptions | undefined): Outcome | Promise<Outcome> {
     const { connection, runtime } = this.#access;
-    if (options === undefined) return connection.start(connection.nextId(), { runtime, mode, code });
+    const language = sentLanguage(mode, code, options);
+    if (options === undefined) return connection.start(connection.nextId(), { runtime, mode, code, language });
     const { args, env, cwd, limits, timeout: timeoutMs } = options;
     const { text, execArgv } = sourceOf(mode, code, options);
     const [stdin, user, keepOrphans] = [bytesOf(options.stdin), idsOf(options.user), keeps(options)];
-    const program = { runtime, mode, code: text, args, execArgv, env, cwd, limits, stdin, timeoutMs, user, keepOrphans };
+    const place = { env, cwd, limits, stdin, timeoutMs, user, keepOrphans };
+    const program = { runtime, mode, code: text, language, args, execArgv, ...place };
     return evaluate(connection, options, (id, stream, onOutput) => connection.start(id, { ...program, stream }, onOutput));
   }
 
@@ -256,13 +259,23 @@ export class RuntimePrograms {
   }
 }
 
+/** The extension of files that `execFile()` runs as Python. */
+const PYTHON_FILE = /\.pyw?$/;
+
+/** Returns the language of a program for the sidecar. `undefined` means JavaScript. */
+function sentLanguage(mode: 'exec' | 'run' | 'file', code: string, options: RunOptions | undefined): 'python' | undefined {
+  const language = options?.language ?? (mode === 'file' && PYTHON_FILE.test(code) ? 'python' : undefined);
+  return language === 'python' ? language : undefined;
+}
+
 interface ProgramSource {
   text: string;
   execArgv: readonly string[] | undefined;
 }
 
 function sourceOf(mode: 'exec' | 'run' | 'file', code: string, { execArgv, language }: RunOptions): ProgramSource {
-  const isPlain = language !== 'typescript' && !execArgv?.some((option) => option.startsWith(INPUT_TYPE));
+  const isPlain =
+    language === 'python' || (language !== 'typescript' && !execArgv?.some((option) => option.startsWith(INPUT_TYPE)));
   if (mode === 'file' || isPlain) return { text: code, execArgv };
   const type = language === 'typescript' ? [`${INPUT_TYPE}module-typescript`] : [];
   return { text: '', execArgv: [...(execArgv ?? []), ...type, `--eval=${code}`] };

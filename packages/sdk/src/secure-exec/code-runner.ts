@@ -2,7 +2,7 @@
 // that returns the value, or the error, as JSON.
 
 import { notSupported } from '../errors/make.js';
-import type { NodeRuntime, RunOptions } from '../index.js';
+import type { NodeRuntime } from '../index.js';
 import { checkOptions } from './check.js';
 import type { Contexts } from './context.js';
 import {
@@ -22,7 +22,7 @@ import {
   settle,
 } from './results.js';
 
-type Language = NonNullable<RunOptions['language']>;
+type Language = 'javascript' | 'typescript';
 
 /** Runs code of one VM. `globals` is code that defines the globals of every program. */
 export class CodeRunner {

@@ -1,33 +1,42 @@
 // Locates the sidecar and the guest image. The packages `@coldframe/sidecar` and
 // Locates the sidecar and the guest image. The packages `@coldframe/sidecar` and
 // `@coldframe/runner` return the paths. Their native files are in platform packages, which npm
-// installs as optional dependencies. A missing platform package becomes `ERR_PLATFORM_PACKAGE`.
+// installs as optional dependencies. A missing platform package becomes `ERR_PLATFORM_PACKAGE`. The
+// package `@coldframe/python` is optional: without the package, the first program in Python fails.
 //
-// The two packages are imported when the first sidecar is opened, in a way that no bundler follows,
+// The packages are imported when the first sidecar is opened, in a way that no bundler follows,
 // because a bundle cannot contain native files.
 
 import type * as Runner from '@coldframe/runner';
 import type * as Sidecar from '@coldframe/sidecar';
 import { platformPackage, sidecarSpawn } from '../errors/make.js';
-import { importInstalled } from '../packages/installed.js';
+import { importInstalled, importOptional } from '../packages/installed.js';
 
-/** The two packages with native files. */
+/** The exports of `@coldframe/python`. */
+interface Python {
+  pythonDir(): string | undefined;
+}
+
+/** The packages with native files. */
 export class Installation {
   readonly #runner: typeof Runner;
   readonly #sidecar: typeof Sidecar;
+  readonly #python: Python | undefined;
 
-  private constructor(runner: typeof Runner, sidecar: typeof Sidecar) {
+  private constructor(runner: typeof Runner, sidecar: typeof Sidecar, python: Python | undefined) {
     this.#runner = runner;
     this.#sidecar = sidecar;
+    this.#python = python;
   }
 
   /** Imports the packages. @throws `ERR_PACKAGE_NOT_FOUND` */
   static async load(): Promise<Installation> {
-    const [runner, sidecar] = await Promise.all([
+    const [runner, sidecar, python] = await Promise.all([
       importInstalled<typeof Runner>('@coldframe/runner'),
       importInstalled<typeof Sidecar>('@coldframe/sidecar'),
+      importOptional<Python>('@coldframe/python', 'dist/index.js'),
     ]);
-    return new Installation(runner, sidecar);
+    return new Installation(runner, sidecar, python);
   }
 
   /**
@@ -50,7 +59,16 @@ export class Installation {
     return this.#located('@coldframe/runner', this.#runner.imageDir);
   }
 
-  #located(name: string, path: () => string): string {
+  /**
+   * Returns the folder of Python, or `undefined` if Python is not installed. @throws
+   * `ERR_SIDECAR_SPAWN`, `ERR_PLATFORM_PACKAGE`
+   */
+  locatePython(): string | undefined {
+    const python = this.#python;
+    return python === undefined ? undefined : this.#located('@coldframe/python', () => python.pythonDir());
+  }
+
+  #located<T>(name: string, path: () => T): T {
     try {
       return path();
     } catch (error) {

@@ -35,6 +35,8 @@ export function openProcess(
   const { workers, warmSlots, maxRuntimes, spinUs, snapshots, walls = 'auto' } = options;
   const { directory, maxBytes, memoryBytes } = storeOf(snapshots);
   const args = ['--image', files.locateImage(), '--snapshots', directory];
+  const python = files.locatePython();
+  if (python !== undefined) args.push('--python', python);
   args.push('--snapshot-bytes', String(maxBytes), '--snapshot-memory', String(memoryBytes));
   if (workers !== undefined) args.push('--workers', String(workers));
   if (warmSlots !== undefined) args.push('--warm-slots', String(warmSlots));
@@ -61,6 +63,7 @@ export async function openEmbedded(options: SidecarEmbeddedOptions = {}): Promis
   const [files, { openAddon }] = await Promise.all([installation(), import('../transports/embedded.js')]);
   return openAddon(files.locateAddon(), {
     imageDir: files.locateImage(),
+    pythonDir: files.locatePython(),
     edge: join(dirname(files.locateAddon()), 'coldframe-edge'),
     workers,
     warmSlots,

@@ -50,6 +50,8 @@ export function makeOutcome(
 /** Options of `open()`. */
 export interface AddonOptions {
   imageDir: string;
+  /** The folder of Python. `undefined` if Python is not installed. */
+  pythonDir?: string | undefined;
   /** The path of the program that opens connections out of runtimes. */
   edge: string;
   /** See `SidecarSpawnOptions`. `undefined` means the addon's default. */

@@ -83,9 +83,9 @@ function fastCalls(session: AddonSession, channel: Channel, framed: FastCalls): 
       return { runtime, configureNs: (now() - begin) * 1e6 };
     },
     start(id, program, onOutput, onStarted) {
-      const { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, limits, stream, live, user, keepOrphans } =
-        program;
-      const isPlainStart = [stream, live, limits, user, keepOrphans].every((option) => option === undefined);
+      const { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs } = program;
+      const { language, limits, stream, live, user, keepOrphans } = program;
+      const isPlainStart = [language, stream, live, limits, user, keepOrphans].every((option) => option === undefined);
       if (!isPlainStart) return framed.start(id, program, onOutput, onStarted);
       return endOf(
         id,

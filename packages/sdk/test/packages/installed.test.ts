@@ -1,10 +1,10 @@
 // Tests the search for installed packages, in folders that this file makes.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { importInstalled, requireInstalled, resolveInstalled } from '../../src/packages/installed.js';
+import { importInstalled, importOptional, requireInstalled, resolveInstalled } from '../../src/packages/installed.js';
 
 let app: string;
 const [, entry] = process.argv;
@@ -34,6 +34,23 @@ test("finds a package beside the app's entry point", async () => {
   install('beside-the-app/package.json', '{ "exports": "./index.mjs" }');
   expect(resolveInstalled('beside-the-app')).toBe(file);
   expect(await importInstalled('beside-the-app')).toMatchObject({ answer: 42 });
+});
+
+test('imports an optional package that is installed, and returns undefined for a missing package', async () => {
+  expect(await importOptional('optional', 'dist/index.mjs')).toBeUndefined();
+  install('optional/package.json', '{}');
+  expect(await importOptional('optional', 'dist/index.mjs')).toBeUndefined();
+  install('optional/dist/index.mjs', 'export const answer = 42;');
+  expect(await importOptional('optional', 'dist/index.mjs')).toMatchObject({ answer: 42 });
+  install('broken/index.mjs', "throw new Error('broken');");
+  await expect(importOptional('broken', 'index.mjs')).rejects.toThrow('broken');
+});
+
+test('finds an optional package that is installed for the SDK of a bundle only', async () => {
+  const sdk = install('.pnpm/coldframe/node_modules/coldframe/package.json', '{}');
+  install('.pnpm/coldframe/node_modules/for-the-sdk/index.mjs', 'export const answer = 42;');
+  symlinkSync(dirname(sdk), join(app, 'node_modules/coldframe'));
+  expect(await importOptional('for-the-sdk', 'index.mjs')).toMatchObject({ answer: 42 });
 });
 
 test('loads a CommonJS module of a package by the name of its file', () => {

@@ -208,7 +208,7 @@ test('wrong options are refused', async () => {
   if (mode === undefined) return;
   await withRuntime(mode, {}, async (runtime) => {
     const wrong = { code: 'ERR_INVALID_OPTION' };
-    await expect(runtime.createResidentRunner({ language: 'python' as never })).rejects.toMatchObject(wrong);
+    await expect(runtime.createResidentRunner({ language: 'ruby' as never })).rejects.toMatchObject(wrong);
     const runner = await runtime.createResidentRunner();
     await expect(runner.cell('1', { language: 'bash' as never })).rejects.toMatchObject(wrong);
     await expect(runner.exec('1', { until: 'end' as never })).rejects.toMatchObject(wrong);

@@ -81,10 +81,12 @@ test('sends options that have no position as frames', async () => {
   const mounts = [{ guestPath: '/m', hostPath: '/h', readOnly: true }];
   expect(await connection.createRuntime({ mounts })).toEqual({ runtime: 1, configureNs: 5 });
   await connection.start(id(5), { ...program('c'), stream: { stdout: true } }, () => {});
+  void connection.start(id(7), { ...program('hang'), language: 'python' });
   await connection.evaluate(id(6), { runner: RUNNER, code: 'c', stream: { stderr: true } }, () => {});
   expect(calls()).toEqual([
     ['send', REQUESTS['runtime.create'].kind, 1, { mounts }],
     ['send', REQUESTS['process.start'].kind, 5, { ...program('c'), stream: { stdout: true } }],
+    ['send', REQUESTS['process.start'].kind, 7, { ...program('hang'), language: 'python' }],
     ['send', REQUESTS['runner.eval'].kind, 6, { runner: 7, code: 'c', stream: { stderr: true } }],
   ]);
 });
