@@ -208,12 +208,21 @@ test('lists events in their order, by sandbox and type', () => {
   ] as const) {
     events.append({ id, tenant: 'one', type, sandboxId, templateId: 't', buildId: undefined, epoch: 1, at: 1, data: { id } });
   }
-  const all = { tenant: 'one', sandboxId: undefined, types: undefined, order: 'asc', offset: 0, limit: 10 } as const;
+  const all = {
+    tenant: 'one',
+    sandboxId: undefined,
+    after: undefined,
+    types: undefined,
+    order: 'asc',
+    offset: 0,
+    limit: 10,
+  } as const;
   const ids = (change: object) => events.list({ ...all, ...change }).map(({ id }) => id);
   expect(ids({})).toEqual(['1', '2', '3']);
   expect(ids({ order: 'desc', limit: 1, offset: 1 })).toEqual(['2']);
   expect(ids({ sandboxId: 'a' })).toEqual(['1', '3']);
   expect(ids({ types: ['y'] })).toEqual(['3']);
+  expect(ids({ after: 1 })).toEqual(['2', '3']);
   expect(ids({ tenant: 'two' })).toEqual([]);
   expect(events.list(all)[0]).toMatchObject({ sequence: 1, data: { id: '1' } });
   close();
