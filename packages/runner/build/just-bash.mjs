@@ -86,6 +86,11 @@ const CHANGES = [
     put: 'catch(a){return{error:$1("",`${e.interpreter.where()}${t}: ${reasonOf(a)}\\n`,1)}}return{entry:{kind:"output"',
   },
   {
+    why: 'input that cannot be redirected has the reason',
+    find: /catch\{return p\((\w+)\("",`bash: \$\{v\}: No such file or directory\n`,1\),g\)\}/,
+    put: 'catch(a){return p($1("",`${e.interpreter.where()}${v}: ${reasonOf(a)}\\n`,1),g)}',
+  },
+  {
     why: 'the flags of the shell',
     find: /(\(o\+="C"\),o\+=)"s",o/,
     put: '$1e.interpreter.flags(),o',
