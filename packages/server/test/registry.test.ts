@@ -199,6 +199,31 @@ test('names of a tenant are used once, and keys are found by their digest', () =
   close();
 });
 
+test('records in memory follow each change, and equal the records in the file', () => {
+  const first = openRegistry(path, 0);
+  first.sandboxes.add(sandbox('a'));
+  first.sandboxes.change('a', { timeoutMs: 7 });
+  expect(first.sandboxes.get('a')?.timeoutMs).toBe(7);
+  first.sandboxes.change('a', { state: 'paused', snapshot: 's', pauseMode: 'full' });
+  expect(first.sandboxes.get('a')).toMatchObject({ state: 'paused', snapshot: 's', timeoutMs: 7 });
+  first.sandboxes.change('a', { state: 'running', snapshot: undefined, pauseMode: undefined });
+  const [listed] = first.sandboxes.list(ALL);
+  expect(first.sandboxes.get('a')).toEqual(listed);
+  expect(first.sandboxes.end('a', 'killed', 1)).toBe(true);
+  expect(first.sandboxes.get('a')).toBeUndefined();
+
+  const hook = { id: 'h', tenant: 'one', name: 'n', url: 'u', events: [], secret: 's', enabled: true, createdAt: 1 };
+  const names = () => first.webhooks.list('one').map(({ name }) => name);
+  expect(names()).toEqual([]);
+  first.webhooks.add(hook);
+  expect(names()).toEqual(['n']);
+  first.webhooks.change('h', { name: 'm' });
+  expect(names()).toEqual(['m']);
+  first.webhooks.remove('h');
+  expect(names()).toEqual([]);
+  first.close();
+});
+
 test('lists events in their order, by sandbox and type', () => {
   const { events, close } = openRegistry(path, 0);
   for (const [id, sandboxId, type] of [

@@ -44,6 +44,7 @@ export type SandboxCounts = Record<SandboxState, number>;
 
 /** The sandboxes. */
 export interface SandboxStore {
+  /** Adds a sandbox. A record never changes: `change()` replaces the record. */
   add(record: SandboxRecord): void;
   get(id: string): SandboxRecord | undefined;
   /** Changes fields of a sandbox. Does nothing if the sandbox does not exist. */
