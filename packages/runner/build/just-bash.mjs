@@ -86,6 +86,26 @@ const CHANGES = [
     put: 'catch(a){return{error:$1("",`${e.interpreter.where()}${t}: ${reasonOf(a)}\\n`,1)}}return{entry:{kind:"output"',
   },
   {
+    why: 'input that cannot be redirected has the reason',
+    find: /catch\{return p\((\w+)\("",`bash: \$\{v\}: No such file or directory\n`,1\),g\)\}/,
+    put: 'catch(a){return p($1("",`${e.interpreter.where()}${v}: ${reasonOf(a)}\\n`,1),g)}',
+  },
+  {
+    why: 'the context of a command needs no copy, because the runtime contains all commands',
+    find: /(function \w+\(e,t\)\{)(let n=!0,r=e\.signal\?new AbortController:void 0,s=new WeakMap,)/,
+    put: '$1return{context:e,revoke(){}};$2',
+  },
+  {
+    why: 'the runtime and `timeout` bound the time of a command',
+    find: /(async function \w+\(e,t,n,r,s,i\)\{)(let o=s\.remainingTimeMs\(\)\?\?t\.limits\.maxExecutionTimeMs,)/,
+    put: '$1return e();$2',
+  },
+  {
+    why: 'names of options have letters of ASCII, and a comparison by language is slow',
+    find: /(\.\.\.\w+\.map\(r=>\(\{name:r,enabled:e\[r\]\}\)\)\]\.sort\(\(r,s\)=>)r\.name\.localeCompare\(s\.name\)/,
+    put: '$1r.name<s.name?-1:1',
+  },
+  {
     why: 'the flags of the shell',
     find: /(\(o\+="C"\),o\+=)"s",o/,
     put: '$1e.interpreter.flags(),o',

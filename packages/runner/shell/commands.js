@@ -17,6 +17,7 @@ import { getfattr, setfattr } from './commands/user-attributes.js';
 import { ls } from './ls.js';
 import { echo, printf } from './printf.js';
 import { passHead, readHead } from './programs.js';
+import { reasonOf } from './reasons.js';
 
 // The commands of just-bash that this shell does not use. Coldframe's code implements `timeout`.
 const NOT_OURS = new Set(['bash', 'sh', 'env', 'node', 'yq', 'xan', 'sqlite3', 'help', 'history', 'timeout', 'html-to-markdown']);
@@ -45,7 +46,7 @@ function uname(args) {
 function mktemp(args, { cwd, exportedEnv }) {
   const flags = args.filter((arg) => arg.startsWith('-')).join('');
   const at = args.indexOf('-p');
-  const template = args.find((arg, index) => !arg.startsWith('-') && index - 1 !== at);
+  const template = args.find((arg, index) => !arg.startsWith('-') && (at < 0 || index - 1 !== at));
   const folder = at >= 0 ? args[at + 1] : template === undefined || flags.includes('t') ? (exportedEnv?.TMPDIR ?? '/tmp') : cwd;
   const pattern = posix.resolve(cwd, folder, template ?? 'tmp.XXXXXXXXXX');
   const [places] = /X{3,}(?=[^X]*$)/.exec(pattern) ?? [];
@@ -59,8 +60,7 @@ function mktemp(args, { cwd, exportedEnv }) {
       else if (!flags.includes('u')) fs.closeSync(fs.openSync(path, 'wx', 0o600));
       return ok(`${path}\n`);
     } catch (error) {
-      if (error.code !== 'EEXIST')
-        return fail(`mktemp: failed to create file via template '${pattern}': No such file or directory`);
+      if (error.code !== 'EEXIST') return fail(`mktemp: failed to create file via template '${pattern}': ${reasonOf(error)}`);
     }
   }
   return fail(`mktemp: failed to create file via template '${pattern}': File exists`);

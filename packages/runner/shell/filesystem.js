@@ -4,6 +4,7 @@
 
 import fs from 'node:fs';
 import { posix } from 'node:path';
+import { recorded } from './failures.js';
 
 const BYTES = new Set(['binary', 'latin1']);
 const encodingOf = (options) => (typeof options === 'string' ? options : options?.encoding);
@@ -31,7 +32,7 @@ const entry = (dirent) => ({
   isSymbolicLink: dirent.isSymbolicLink(),
 });
 
-export const filesystem = {
+export const filesystem = recorded({
   async readFile(path, options) {
     return fs.readFileSync(path).toString(encodingOf(options) ?? 'utf8');
   },
@@ -103,4 +104,4 @@ export const filesystem = {
   },
   resolvePath: (base, path) => posix.resolve(base, path),
   getAllPaths: () => [],
-};
+});

@@ -9,6 +9,7 @@ import { Interpreter, shellBuiltins } from 'just-bash';
 import { background } from './background.js';
 import { ownBuiltins, SHELL_WORDS } from './builtins.js';
 import { close, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
+import { forgetFailures, withReasons } from './failures.js';
 import { isStale, never, received } from './generations.js';
 import { follows, hasOwnInput, inputFor, inputMayWait, readsAsItComes } from './input.js';
 import { checkpoint } from './interrupts.js';
@@ -217,7 +218,11 @@ prototype.runCommand = async function (name, args, quoted, stdin, noFunctions, d
       if (refusal !== undefined)
         return { stdout: '', stderr: `${this.where()}${name}: ${refusal.message}\n`, exitCode: refusal.exitCode };
     }
-    const run = (words, text) => runCommand.call(this, name, words, quoted, text, noFunctions, defaultPath, sourceFd, owned);
+    forgetFailures();
+    const run = async (words, text) => {
+      const result = await runCommand.call(this, name, words, quoted, text, noFunctions, defaultPath, sourceFd, owned);
+      return isFunction || !result.stderr ? result : { ...result, stderr: withReasons(result.stderr, name, state.cwd) };
+    };
     if (isFunction || !assignsInput(name)) return await run(args, stdin);
     const result = name === 'read' && this.openInput && readsInput(args) ? await read(state, args, run) : await run(args, stdin);
     decodeAssigned(state, name, args);

@@ -24,10 +24,13 @@ export const newSandboxId = (home: string): string => home + randomText(OWN_LENG
 /** Returns the home of a sandbox's id, or `undefined` for text of another form. */
 export const homeOf = (id: string): string | undefined => (SANDBOX_ID.test(id) ? id.slice(0, HOME_LENGTH) : undefined);
 
+/** The form of a sandbox's id in words, for messages. */
+export const SANDBOX_ID_FORM = `the home of the server and ${OWN_LENGTH} lower-case letters or digits`;
+
 /** Returns a new id of a snapshot, a template, a volume or a secret. */
 export const newTemplateId = (): string => randomText(TEMPLATE_LENGTH);
 
-/** Returns a new access token: 32 random bytes in hex. */
+/** Returns a new token of a volume: 32 random bytes in hex. */
 export const newToken = (): string => randomBytes(TOKEN_BYTES).toString('hex');
 
 /** Returns a new key of the API, in the form that older clients check. */

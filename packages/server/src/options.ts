@@ -12,7 +12,7 @@ const key = z.object({
   tenant: TENANT.default('default'),
   /** The operations that the key allows. A wider scope contains the narrower ones. */
   scopes: z
-    .array(z.enum(['read', 'exec', 'admin']))
+    .array(z.enum(['read', 'exec', 'admin', 'operator']))
     .min(1)
     .default(['admin']),
 });
@@ -34,6 +34,8 @@ const bytes = z
   .number()
   .int()
   .min(1 << 20);
+
+const DEFAULT_RESERVE = 128 << 20;
 
 /** The shape of the options. */
 export const ServerOptions = z.strictObject({
@@ -59,6 +61,13 @@ export const ServerOptions = z.strictObject({
       processes: z.number().int().min(8).max(65_536).optional(),
     })
     .default({}),
+  /** The space for sandboxes. A full server refuses new sandboxes. */
+  capacity: z
+    .strictObject({
+      sandboxes: count.default(10_000),
+      reserveBytes: z.number().int().min(0).default(DEFAULT_RESERVE),
+    })
+    .prefault({}),
   /** Whether sandboxes without a choice of their client reach the internet. */
   internetAccess: z.boolean().default(true),
   /** Milliseconds without a request until a sandbox with `autoResume` is paused. */

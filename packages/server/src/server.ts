@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Sidecar } from 'coldframe';
 import { Keys } from './access/keys.js';
+import { openTokens } from './access/tokens.js';
 import { createControl } from './control/app.js';
 import { createAgent } from './envd/agent.js';
 import { NO_AUDIT, openAudit } from './events/audit.js';
@@ -22,10 +23,13 @@ import { AGENT_PORT } from './front/target.js';
 import { createInterpreter, INTERPRETER_PORT } from './interpreter/app.js';
 import { ServerOptions } from './options.js';
 import { openRegistry } from './registry/sqlite.js';
+import { Admission } from './sandboxes/admission.js';
 import { limitsOf, sizeOf } from './sandboxes/base.js';
 import { removeOrphans } from './sandboxes/cleanup.js';
+import { Manifests, readManifests } from './sandboxes/manifests.js';
 import { sampleInTurns } from './sandboxes/metrics.js';
 import { Quotas } from './sandboxes/quotas.js';
+import { earlierServer, recover } from './sandboxes/recovery.js';
 import { Runtimes } from './sandboxes/runtimes.js';
 import { Sandboxes } from './sandboxes/sandboxes.js';
 import { openSecretKey, Secrets } from './secrets/secrets.js';
@@ -62,7 +66,11 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   const { directory } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const log = createLog(options.log, (line) => process.stderr.write(line));
-  const registry = openRegistry(join(directory, 'registry.db'), Date.now());
+  const report = (error: Error): void => log.error('server', { error: String(error.stack), cause: String(error.cause ?? '') });
+  const manifestFolder = join(directory, 'manifests');
+  const kept = await readManifests(manifestFolder, report);
+  const registry = openRegistry(join(directory, 'registry.db'), Date.now(), earlierServer(kept));
+  const tokens = await openTokens(join(directory, 'tokens.key'));
   const blobs = await openBlobs(join(directory, 'blobs'));
   const secrets = new Secrets(registry.secrets, await openSecretKey(join(directory, 'secrets.key')));
   const volumes = new Volumes(registry.volumes, join(directory, 'volumes'), options.volume);
@@ -71,8 +79,9 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   const sidecar = await Sidecar.spawn({
     snapshots: { directory: join(directory, 'snapshots'), ...(maxBytes === undefined ? {} : { maxBytes }) },
   });
+  const recovered = await recover(kept, { registry, sidecar, tokens, folder: manifestFolder, report });
+  if (recovered > 0) log.error('server', { recovered, reason: 'The registry lacked these sandboxes, snapshots and templates' });
   await removeOrphans({ registry, sidecar, blobs });
-  const report = (error: Error): void => log.error('server', { error: String(error.stack) });
   const audit = options.audit ? openAudit(join(directory, 'audit.jsonl'), report) : NO_AUDIT;
   const telemetry = new Telemetry();
   const webhooks = new Webhooks(registry.webhooks, destinations(options.allowPrivateWebhooks), options.webhooks);
@@ -81,8 +90,10 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   const quotas = new Quotas(registry, options.quotas);
   const limits = limitsOf(options.sandbox);
   const runtimes = new Runtimes({ sidecar, secrets, volumes, limits, internetAccess: options.internetAccess });
-  const sandboxes = new Sandboxes({ registry, sidecar, runtimes, quotas, events, coordinator });
-  const builder = new Builder({ registry, sidecar, runtimes, blobs, quotas });
+  const manifests = new Manifests({ folder: manifestFolder, sidecar, tokens, limits, epoch: registry.epoch, report });
+  const admission = new Admission(options.capacity);
+  const sandboxes = new Sandboxes({ registry, runtimes, quotas, events, coordinator, tokens, manifests, admission });
+  const builder = new Builder({ registry, sidecar, runtimes, blobs, quotas, manifests });
   const keys = new Keys(options.apiKeys, registry);
   const stated = { ...sizeOf(limits), domain: options.domain };
   const uploadKey = randomBytes(UPLOAD_KEY_BYTES);
@@ -104,6 +115,8 @@ export async function createServer(given: ServerOptions): Promise<Server> {
         telemetry,
         events,
         sidecar,
+        manifests,
+        admission,
       },
       ...{ stated, uploadKey, allowPrivateWebhooks },
     }),
@@ -117,6 +130,7 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   const front = createFront({
     sandboxes,
     coordinator,
+    tokens,
     control: (request, response) => control.routing(request, response),
     services,
     ports: createPorts(sandboxes),
@@ -137,6 +151,7 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   void sampleInTurns(() => sandboxes.held, stop.signal);
 
   const close = async (): Promise<void> => {
+    admission.drain();
     stop.abort();
     if (idle) clearInterval(idle);
     server.close();
@@ -157,7 +172,7 @@ export async function createServer(given: ServerOptions): Promise<Server> {
         server.listen(port, host, () => resolve(server.address() as AddressInfo));
       }),
     drain: async (timeoutMs = DRAIN_MS) => {
-      sandboxes.drain();
+      admission.drain();
       await sandboxes.pauseAll();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();

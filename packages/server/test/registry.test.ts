@@ -199,6 +199,31 @@ test('names of a tenant are used once, and keys are found by their digest', () =
   close();
 });
 
+test('records in memory follow each change, and equal the records in the file', () => {
+  const first = openRegistry(path, 0);
+  first.sandboxes.add(sandbox('a'));
+  first.sandboxes.change('a', { timeoutMs: 7 });
+  expect(first.sandboxes.get('a')?.timeoutMs).toBe(7);
+  first.sandboxes.change('a', { state: 'paused', snapshot: 's', pauseMode: 'full' });
+  expect(first.sandboxes.get('a')).toMatchObject({ state: 'paused', snapshot: 's', timeoutMs: 7 });
+  first.sandboxes.change('a', { state: 'running', snapshot: undefined, pauseMode: undefined });
+  const [listed] = first.sandboxes.list(ALL);
+  expect(first.sandboxes.get('a')).toEqual(listed);
+  expect(first.sandboxes.end('a', 'killed', 1)).toBe(true);
+  expect(first.sandboxes.get('a')).toBeUndefined();
+
+  const hook = { id: 'h', tenant: 'one', name: 'n', url: 'u', events: [], secret: 's', enabled: true, createdAt: 1 };
+  const names = () => first.webhooks.list('one').map(({ name }) => name);
+  expect(names()).toEqual([]);
+  first.webhooks.add(hook);
+  expect(names()).toEqual(['n']);
+  first.webhooks.change('h', { name: 'm' });
+  expect(names()).toEqual(['m']);
+  first.webhooks.remove('h');
+  expect(names()).toEqual([]);
+  first.close();
+});
+
 test('lists events in their order, by sandbox and type', () => {
   const { events, close } = openRegistry(path, 0);
   for (const [id, sandboxId, type] of [
@@ -208,12 +233,21 @@ test('lists events in their order, by sandbox and type', () => {
   ] as const) {
     events.append({ id, tenant: 'one', type, sandboxId, templateId: 't', buildId: undefined, epoch: 1, at: 1, data: { id } });
   }
-  const all = { tenant: 'one', sandboxId: undefined, types: undefined, order: 'asc', offset: 0, limit: 10 } as const;
+  const all = {
+    tenant: 'one',
+    sandboxId: undefined,
+    after: undefined,
+    types: undefined,
+    order: 'asc',
+    offset: 0,
+    limit: 10,
+  } as const;
   const ids = (change: object) => events.list({ ...all, ...change }).map(({ id }) => id);
   expect(ids({})).toEqual(['1', '2', '3']);
   expect(ids({ order: 'desc', limit: 1, offset: 1 })).toEqual(['2']);
   expect(ids({ sandboxId: 'a' })).toEqual(['1', '3']);
   expect(ids({ types: ['y'] })).toEqual(['3']);
+  expect(ids({ after: 1 })).toEqual(['2', '3']);
   expect(ids({ tenant: 'two' })).toEqual([]);
   expect(events.list(all)[0]).toMatchObject({ sequence: 1, data: { id: '1' } });
   close();

@@ -16,6 +16,7 @@ const guides = [
   page('Run code that a model wrote', '/guide/model-code'),
   page('Evaluate code in a loop', '/guide/evaluation-loop'),
   page('Show a preview', '/guide/previews'),
+  page('Show a terminal', '/guide/terminals'),
   page('Offer tools to agents', '/guide/agent-tools'),
   page('Prepare once with a snapshot', '/guide/snapshots'),
   page('Choose limits', '/guide/limits'),

@@ -22,7 +22,7 @@ export type FastCalls = Pick<ProcessConnection, 'createRuntime' | 'start' | 'eva
  */
 export function connectChannel(
   channel: Channel,
-  process: Pick<ProcessConnection, 'pid' | 'dispose' | 'walls'> & { grant?: Grant },
+  process: Pick<ProcessConnection, 'pid' | 'dispose' | 'walls' | 'image'> & { grant?: Grant },
   replace?: (framed: FastCalls) => FastCalls,
 ): ProcessConnection {
   const { notify, nextId } = channel;

@@ -47,6 +47,8 @@ export interface SidecarConnection {
   readonly pid: number;
   /** Returns the parts of the wall around the process. Empty before the sidecar's hello. */
   walls(): readonly WallPart[];
+  /** Returns the content hash of the guest image. Empty before the sidecar's hello. */
+  image(): string;
   /** Sends a request. Resolves with its reply, whose bytes may be a view of reused memory. */
   request<N extends keyof Requests>(name: N, body: Requests[N]['body']): Promise<Requests[N]['reply']>;
   /**

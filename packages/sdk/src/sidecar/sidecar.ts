@@ -78,6 +78,11 @@ export class Sidecar implements AsyncDisposable {
     return this.#connection.pid;
   }
 
+  /** The content hash of the guest image. Snapshots with another image cannot be restored. */
+  get imageVersion(): string {
+    return this.#connection.image();
+  }
+
   /**
    * The parts of the wall that the operating system builds around the sidecar's process, and the
    * reason for each missing part. Empty in embedded mode, and with `walls: 'off'`.

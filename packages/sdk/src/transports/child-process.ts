@@ -43,6 +43,7 @@ export function spawnSidecar(
   const opening = deferred<Opened>();
   const grants = child.stdin as Socket | null;
   let walls: readonly WallPart[] = [];
+  let image = '';
   let waiting = false;
   let ending = false;
 
@@ -85,6 +86,7 @@ export function spawnSidecar(
     },
     onHello: (hello) => {
       walls = hello.walls;
+      image = hello.image;
       opening.resolve({ spawnMs, sessionMs: now() - begin - spawnMs, moduleLoadMs: hello.loadNs / 1e6 });
       if (!waiting) socket.unref();
     },
@@ -124,7 +126,7 @@ export function spawnSidecar(
   // The bytes are in the socket when `write` returns, unless the socket is full. The broker waits
   // for the grant of a request.
   const grant: Grant = (kind, path) => grants?.write(`${kind}${path}\0`);
-  const connection = connectChannel(channel, { pid: child.pid ?? 0, dispose, walls: () => walls, grant });
+  const connection = connectChannel(channel, { pid: child.pid ?? 0, dispose, walls: () => walls, image: () => image, grant });
   return { connection, opened: opening.promise };
 }
 

@@ -27,6 +27,7 @@ export function openAddon(path: string, options: AddonOptions): Opening {
   const begin = now();
   const opening = deferred<Opened>();
   let failure: Error | undefined;
+  let image = '';
   const onEvent: OnEvent = (kind, id, payload) => {
     if (kind === Event.outcome) channel.settle(id as RequestId, payload);
     else channel.receive(payload as Buffer);
@@ -36,7 +37,10 @@ export function openAddon(path: string, options: AddonOptions): Opening {
     version: VERSION,
     immediate: true,
     write: (bytes) => translated(() => session.send(bytes)) ?? undefined,
-    onHello: ({ loadNs }) => opening.resolve({ sessionMs: now() - begin, moduleLoadMs: loadNs / 1e6 }),
+    onHello: (hello) => {
+      image = hello.image;
+      opening.resolve({ sessionMs: now() - begin, moduleLoadMs: hello.loadNs / 1e6 });
+    },
     onBusy: () => session.hold(true),
     onIdle: () => session.hold(false),
     onClose(error) {
@@ -47,7 +51,7 @@ export function openAddon(path: string, options: AddonOptions): Opening {
   channel.receive(session.hello);
   if (failure !== undefined) throw failure;
   const dispose = async (): Promise<void> => channel.close(sidecarDisposed());
-  const connection = connectChannel(channel, { pid: process.pid, dispose, walls: () => [] }, (framed) =>
+  const connection = connectChannel(channel, { pid: process.pid, dispose, walls: () => [], image: () => image }, (framed) =>
     fastCalls(session, channel, framed),
   );
   return { connection, opened: opening.promise };

@@ -49,6 +49,35 @@ describe.each(MODES)('$name', (mode) => {
       expect(Buffer.from(await runtime.readFile('/srv/of-root')).toString()).toBe('kept');
     }));
 
+  test('commands report the reason of a file that cannot be used', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      await runtime.writeFile('/srv/root/secret', 's', { owner: 'root', mode: 0o600 });
+      await runtime.chown('/srv/root', 'root');
+      const script = `cd /srv/root; cat secret; touch new; mkdir -p a/b; cp secret /tmp; head -1 secret; sed -i s/a/b/ secret
+        cat .; cat secret/x; cat missing; nl secret; rm secret; mktemp ./XXXXXX; tr a b < secret; . ./secret
+        x=$(node -e 'fs.readFileSync("secret")' 2>&1); echo "$x" | grep -o 'Error: EACCES: permission denied, open'`;
+      const { stdout, stderr } = await runtime.execCommand('bash', ['-c', script]);
+      expect(stderr.replace(/line \d+: /g, '').split('\n')).toEqual([
+        'cat: secret: Permission denied',
+        "touch: cannot touch 'new': Permission denied",
+        "mkdir: cannot create directory 'a/b': Permission denied",
+        "cp: cannot copy 'secret': Permission denied",
+        'head: secret: Permission denied',
+        'sed: secret: Permission denied',
+        'cat: .: Is a directory',
+        'cat: secret/x: Not a directory',
+        'cat: missing: No such file or directory',
+        'nl: /srv/root/secret: Permission denied',
+        "rm: cannot remove 'secret': Permission denied",
+        "mktemp: failed to create file via template '/srv/root/XXXXXX': Permission denied",
+        'bash: secret: Permission denied',
+        'bash: ./secret: Permission denied',
+        '',
+      ]);
+      // The message of a program stays as the program wrote the message.
+      expect(stdout).toBe('Error: EACCES: permission denied, open\n');
+    }));
+
   test('a package script finds the tools of its folder', () =>
     withRuntime(mode, { files: FILES }, async (runtime) => {
       await runtime.execCommand('chmod', ['+x', 'node_modules/.bin/tool', 'package-script.sh']);

@@ -24,8 +24,8 @@ export interface Caller {
 /** The tenant of a server without keys. */
 export const OPEN_TENANT = 'default';
 
-/** All scopes. */
-export const SCOPES: readonly Scope[] = ['read', 'exec', 'admin'];
+/** All scopes. Only a key of the options can have the scope `operator`. */
+export const SCOPES: readonly Scope[] = ['read', 'exec', 'admin', 'operator'];
 
 /**
  * Returns whether a caller may do what a scope allows. A wider scope contains the narrower ones.

@@ -13,6 +13,8 @@ import type { Blobs } from '../fleet/blobs.js';
 import { addMcpRoutes } from '../mcp/mcp.js';
 import { addPageRoutes } from '../page/page.js';
 import type { Registry } from '../registry/registry.js';
+import type { Admission } from '../sandboxes/admission.js';
+import type { Manifests } from '../sandboxes/manifests.js';
 import type { Quotas } from '../sandboxes/quotas.js';
 import type { Sandboxes } from '../sandboxes/sandboxes.js';
 import type { Secrets } from '../secrets/secrets.js';
@@ -26,6 +28,7 @@ import { addEventRoutes } from './events.js';
 import { failureOf } from './failure.js';
 import { addHealthRoutes } from './health.js';
 import { addKeyRoutes } from './keys.js';
+import { addNodeRoutes } from './node.js';
 import { addObservationRoutes } from './observation.js';
 import { addSandboxListRoutes } from './sandbox-lists.js';
 import { addSandboxRoutes } from './sandboxes.js';
@@ -43,6 +46,8 @@ import { addVolumeRoutes } from './volumes.js';
 const BODY_BYTES = 1 << 20;
 /** Seconds after which a client repeats a refused request. */
 const RETRY_S = 1;
+/** The statuses of requests that a client may repeat later, here or at another server. */
+const RETRIED: ReadonlySet<number> = new Set([429, 503]);
 
 /** The parts of the server that the routes use. */
 export interface Control {
@@ -60,6 +65,8 @@ export interface Control {
   telemetry: Telemetry;
   events: Events;
   sidecar: Sidecar;
+  manifests: Manifests;
+  admission: Admission;
   /** The facts of the server that responses state. */
   stated: Stated;
   /** The key of the links for uploads. */
@@ -87,8 +94,8 @@ export async function createControl(control: Control) {
   });
   app.setErrorHandler((error, request, reply) => {
     const body = failureOf(error);
-    if (body.code === 429) reply.header('retry-after', String(RETRY_S));
-    if (body.code >= 500)
+    if (RETRIED.has(body.code)) reply.header('retry-after', String(RETRY_S));
+    if (body.code >= 500 && !RETRIED.has(body.code))
       log.error('request', { method: request.method, path: request.routeOptions.url, error: String((error as Error).stack) });
     return reply.code(body.code).send(body);
   });
@@ -140,6 +147,7 @@ const ROUTES = [
   addEventRoutes,
   addKeyRoutes,
   addTeamRoutes,
+  addNodeRoutes,
   addMcpRoutes,
 ];
 

@@ -16,6 +16,7 @@ const SECRET_BYTES = 32;
 const EventsQuery = z.object({
   offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
   limit: z.coerce.number().int().min(1).max(100).default(10),
+  after: z.coerce.number().int().min(0).optional(),
   orderAsc: z.stringbool().default(false),
   types: z.string().max(1_000).optional(),
 });
@@ -52,10 +53,10 @@ export function addEventRoutes(app: Routes, { registry, webhooks, allowPrivateWe
   const list = (
     tenant: string,
     sandboxId: string | undefined,
-    { offset, limit, orderAsc, types: given }: z.infer<typeof EventsQuery>,
+    { offset, limit, after, orderAsc, types: given }: z.infer<typeof EventsQuery>,
   ) =>
     registry.events
-      .list({ tenant, sandboxId, types: given?.split(','), order: orderAsc ? 'asc' : 'desc', offset, limit })
+      .list({ tenant, sandboxId, after, types: given?.split(','), order: orderAsc ? 'asc' : 'desc', offset, limit })
       .map(wireEvent);
   const all = { querystring: EventsQuery, tags, summary: 'List events' };
   app.get('/events/sandboxes', { schema: all }, ({ tenant, query }) => list(tenant, undefined, query));

@@ -28,10 +28,14 @@ const STATUSES: Readonly<Record<FailureCode, number>> = {
   'not-quiet': 409,
   'not-ready': 504,
   'name-taken': 409,
+  'id-taken': 409,
   quota: 429,
   draining: 503,
+  cordoned: 503,
+  full: 503,
   'no-room': 429,
   'disk-full': 507,
+  'state-lost': 410,
   'wrong-epoch': 409,
 };
 

@@ -7,10 +7,10 @@ import { requireKey } from './authenticate.js';
 const tags = ['server'];
 
 /** Adds the routes. */
-export function addHealthRoutes(app: Routes, { registry, sandboxes, telemetry, keys, audit }: Control): void {
+export function addHealthRoutes(app: Routes, { registry, sandboxes, admission, telemetry, keys, audit }: Control): void {
   app.get('/health', { schema: { tags, summary: 'Whether the process answers' } }, (_, reply) => reply.code(204).send());
   app.get('/ready', { schema: { tags, summary: 'Whether the server accepts new sandboxes' } }, (_, reply) => {
-    if (sandboxes.isDraining || !registry.check()) {
+    if (admission.state !== 'ready' || !registry.check()) {
       return reply.code(503).send({ code: 503, message: 'The server does not accept new sandboxes' });
     }
     return reply.code(204).send();

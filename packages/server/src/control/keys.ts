@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { SCOPES } from '../access/keys.js';
-import type { KeyRecord } from '../registry/records.js';
+import type { KeyRecord, Scope } from '../registry/records.js';
 import type { Control, Routes } from './app.js';
 import { ControlFailure } from './failure.js';
 import { IdPath } from './schemas/sandboxes.js';
@@ -41,7 +41,8 @@ export function addKeyRoutes(app: Routes, { registry, keys }: Control): void {
     if (keys.isOpen) throw new ControlFailure(400, 'The server accepts every request, because its options have no key');
     if (registry.keys.list(tenant).length >= MOST_KEYS)
       throw new ControlFailure(429, `The tenant may have at most ${MOST_KEYS} keys`);
-    const scopes = SCOPES.filter((scope) => body.scopes.includes(scope));
+    const wished: readonly Scope[] = body.scopes;
+    const scopes = SCOPES.filter((scope) => wished.includes(scope));
     const made = keys.make(tenant, body.name, scopes);
     if (made === undefined) throw new ControlFailure(409, `A key with the name ${body.name} exists`);
     // The key is shown once.

@@ -40,13 +40,23 @@ export function addSandboxRoutes(app: Routes, control: Control): void {
   const pending = new Map<string, Promise<SandboxRecord>>();
 
   const create = (tenant: string, body: z.infer<typeof NewSandboxBody>): Promise<SandboxRecord> => {
-    const { templateID, timeout, autoPause, autoPauseMemory, autoResume, metadata, envVars: env, volumeMounts } = body;
+    const {
+      sandboxID: id,
+      templateID,
+      timeout,
+      autoPause,
+      autoPauseMemory,
+      autoResume,
+      metadata,
+      envVars: env,
+      volumeMounts,
+    } = body;
     const resumes = autoResume?.enabled ?? false;
     if (!autoPauseMemory && (!autoPause || resumes)) {
       throw new ControlFailure(400, 'autoPauseMemory: false needs autoPause: true, and no autoResume');
     }
     const network = configOf({ allow_internet_access: body.allow_internet_access, ...body.network });
-    const wish = { tenant, template: templateID, timeoutMs: timeout * 1_000, metadata, env, network, volumeMounts };
+    const wish = { tenant, id, template: templateID, timeoutMs: timeout * 1_000, metadata, env, network, volumeMounts };
     return sandboxes.create({ ...wish, autoPause, autoPauseMemory, autoResume: resumes });
   };
   // A repeated request with the key of an earlier request returns the earlier sandbox.
@@ -94,9 +104,10 @@ export function addSandboxRoutes(app: Routes, control: Control): void {
     return reply.code(201).send(sandboxResponse(record, stated));
   });
 
-  app.get('/sandboxes/:id', { schema: { params: IdPath, tags, summary: 'Describe a sandbox' } }, ({ tenant, params, caller }) =>
-    detail(sandboxes.find(tenant, sandboxIdOf(params.id)), stated, isAllowed(caller, 'exec')),
-  );
+  app.get('/sandboxes/:id', { schema: { params: IdPath, tags, summary: 'Describe a sandbox' } }, ({ tenant, params, caller }) => {
+    const record = sandboxes.find(tenant, sandboxIdOf(params.id));
+    return detail(record, stated, { leftMs: sandboxes.leftMs(record), hasToken: isAllowed(caller, 'exec') });
+  });
   app.delete(
     '/sandboxes/:id',
     { schema: { params: IdPath, tags, summary: 'End a sandbox' } },
@@ -123,6 +134,11 @@ export function addSandboxRoutes(app: Routes, control: Control): void {
     const wasRunning = await sandboxes.pause(tenant, id, body?.memory === false ? 'filesystem' : 'full');
     if (!wasRunning) throw new ControlFailure(409, `The sandbox ${id} is paused already`);
     return reply.code(204).send();
+  });
+  const revoke = { params: IdPath, tags, summary: 'Revoke the tokens of a sandbox' };
+  app.post('/sandboxes/:id/tokens', { schema: revoke }, async ({ tenant, params }, reply) => {
+    const record = await sandboxes.revokeTokens(tenant, sandboxIdOf(params.id));
+    return reply.code(201).send(sandboxResponse(record, stated));
   });
   const snapshot = { params: IdPath, body: SnapshotBody, tags, summary: 'Take a snapshot of a sandbox' };
   app.post('/sandboxes/:id/snapshots', { schema: snapshot }, async ({ tenant, params, body }, reply) => {

@@ -5,7 +5,7 @@ import type { Control, Routes } from './app.js';
 const tags = ['teams'];
 
 /** Adds the routes. */
-export function addTeamRoutes(app: Routes, { registry, quotas, sandboxes, stated }: Control): void {
+export function addTeamRoutes(app: Routes, { registry, quotas }: Control): void {
   app.get('/teams', { schema: { tags, summary: 'List the tenants of a key' } }, ({ tenant }) => [
     // A client uses the key that it has sent.
     { teamID: tenant, name: tenant, apiKey: '', isDefault: true },
@@ -21,14 +21,5 @@ export function addTeamRoutes(app: Routes, { registry, quotas, sandboxes, stated
       templates: registry.templates.count(tenant),
       volumes: registry.volumes.list(tenant).length,
     },
-  }));
-  const node = { tags, summary: 'The capacity of the server' };
-  app.get('/node', { schema: node, config: { scope: 'admin' } }, () => ({
-    home: registry.home,
-    epoch: registry.epoch,
-    sandboxes: sandboxes.size,
-    sandboxMemoryBytes: stated.memoryBytes,
-    sandboxDiskBytes: stated.diskBytes,
-    processMemoryBytes: process.memoryUsage.rss(),
   }));
 }

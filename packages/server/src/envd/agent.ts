@@ -7,7 +7,6 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { Filesystem } from '../generated/filesystem_pb.js';
 import { Process } from '../generated/process_pb.js';
 import type { Size } from '../sandboxes/base.js';
-import { isSameToken } from './access.js';
 import { CALL, callOf } from './context.js';
 import { addFileRoutes } from './files.js';
 import { filesystemService } from './filesystem-service.js';
@@ -22,8 +21,7 @@ export async function createAgent(size: Size): Promise<FastifyInstance> {
   await agent.register(async (services) => {
     services.addHook('onRequest', async (request, reply) => {
       const token = request.headers['x-access-token'];
-      const { record } = callOf(request.raw);
-      if (typeof token === 'string' && isSameToken(token, record.accessToken)) return;
+      if (typeof token === 'string' && callOf(request.raw).isOpenedBy(token)) return;
       await reply.code(401).send({ code: 'unauthenticated', message: 'unauthorized access' });
     });
     await services.register(fastifyConnectPlugin, {

@@ -11,6 +11,8 @@ export interface AgentCall {
   record: SandboxRecord;
   sandbox: Sandbox;
   request: IncomingMessage;
+  /** Returns whether a token opens the calls of programs and files. */
+  isOpenedBy(token: string): boolean;
 }
 
 const CALLS = new WeakMap<IncomingMessage, AgentCall>();

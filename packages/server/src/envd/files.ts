@@ -6,7 +6,7 @@ import { createGzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Size } from '../sandboxes/base.js';
 import type { Sample } from '../sandboxes/metrics.js';
-import { isSameToken, refusalOf, type Signed } from './access.js';
+import { refusalOf, type Signed } from './access.js';
 import { type ComposeBody, compose } from './compose.js';
 import { type AgentCall, callOf } from './context.js';
 import { AgentFailure, failureOf } from './failure.js';
@@ -83,9 +83,8 @@ function metricsOf(sample: Sample | undefined, { memoryBytes, diskBytes }: Size)
 }
 
 function authorized({ raw }: FastifyRequest): void {
-  const { record } = callOf(raw);
   const token = raw.headers['x-access-token'];
-  if (typeof token !== 'string' || !isSameToken(token, record.accessToken)) throw new AgentFailure(401, 'unauthorized access');
+  if (typeof token !== 'string' || !callOf(raw).isOpenedBy(token)) throw new AgentFailure(401, 'unauthorized access');
 }
 
 function fileCall(
@@ -95,7 +94,7 @@ function fileCall(
   const call = callOf(request.raw);
   const { path = '', username, signature, signature_expiration: expiration } = request.query;
   const token = request.raw.headers['x-access-token'];
-  if (typeof token !== 'string' || !isSameToken(token, call.record.accessToken)) {
+  if (typeof token !== 'string' || !call.isOpenedBy(token)) {
     const refusal = refusalOf(
       { path, operation, username: username ?? '', signature, expiration },
       call.record.accessToken,

@@ -18,7 +18,7 @@ import { calledBy } from './context.js';
 import { resolvePath } from './paths.js';
 import type { OutputSource, Program, ProgramEnd, Reader, TerminalSize } from './programs.js';
 import { Queue } from './queue.js';
-import { environmentOf } from './user.js';
+import { DEFAULT_USER, environmentOf } from './user.js';
 
 /** Bytes of output that wait for a client until the program waits. */
 const WAITING_BYTES = 256 << 10;
@@ -44,7 +44,9 @@ export const processService: ServiceImpl<typeof Process> = {
     const { sandbox, record, user, request } = calledBy(context);
     if (process === undefined) throw new ConnectError('process is required', Code.InvalidArgument);
     const { cmd, args, envs } = process;
-    const cwd = process.cwd === undefined || process.cwd === '' ? (record.workdir ?? user.home) : resolvePath(process.cwd, user);
+    const given = process.cwd === undefined || process.cwd === '' ? record.workdir : resolvePath(process.cwd, user);
+    // The runtime begins in the home of the usual user, so the SDK need not check the directory.
+    const cwd = given ?? (user === DEFAULT_USER ? undefined : user.home);
     const baseEnv = { ...environmentOf(user), ...record.env };
     const events = new Events(request.socket);
     let program: Program;
@@ -52,7 +54,7 @@ export const processService: ServiceImpl<typeof Process> = {
       const wish = { cmd, args, envs, cwd, tag, hasStdin: stdin ?? true, baseEnv, user: user.name };
       program = await sandbox.programs.start({ ...wish, terminal: pty && sizeOfTerminal(pty) }, events);
     } catch (error) {
-      throw startFailure(error, cmd, cwd);
+      throw startFailure(error, cmd, cwd ?? user.home);
     }
     // The client's deadline ends the program. The end of the connection does not, and a client may
     // end its connection shortly before its deadline.

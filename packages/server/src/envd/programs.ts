@@ -185,7 +185,9 @@ export class Programs {
     program.read(this.#logger(program));
     if (terminal === undefined) {
       this.#adopt(program, handleOf(await this.#spawn(program, start)));
-      if (!start.hasStdin) await program.closeStdin();
+      // The request is sent before all later requests about the program. An ended program has no
+      // stdin.
+      if (!start.hasStdin) program.closeStdin().catch(() => {});
     } else {
       this.#adopt(program, await this.#open(program, start, terminal));
     }

@@ -4,7 +4,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { isSameToken, refusalOf } from '../envd/access.js';
+import type { Tokens } from '../access/tokens.js';
+import { refusalOf } from '../envd/access.js';
 import { setCall } from '../envd/context.js';
 import { signedOf } from '../envd/files.js';
 import type { Coordinator } from '../fleet/coordinator.js';
@@ -21,6 +22,7 @@ import {
   refuseUpgrade,
   sandboxElsewhere,
   sandboxMissing,
+  sandboxPaused,
   tokenWrong,
   tooManySignatures,
 } from './refusal.js';
@@ -30,6 +32,7 @@ import { AGENT_PORT, type Target, targetOf } from './target.js';
 export interface Planes {
   sandboxes: Sandboxes;
   coordinator: Coordinator;
+  tokens: Tokens;
   control: RequestListener;
   /** Services that the server has at a port of every sandbox, such as the agent. */
   services: ReadonlyMap<number, RequestListener>;
@@ -60,7 +63,7 @@ interface Reached {
 
 /** Makes the listeners. */
 export function createFront(planes: Planes): Front {
-  const { sandboxes, control, services, ports, onRequest } = planes;
+  const { sandboxes, tokens, control, services, ports, onRequest } = planes;
   const budget = new Budget(SIGNATURES_PER_SECOND);
 
   const serve = (request: IncomingMessage, response: ServerResponse, { target, record, sandbox }: Reached): void => {
@@ -70,7 +73,7 @@ export function createFront(planes: Planes): Front {
     onRequest(service === undefined ? 'port' : 'agent');
     if (service === undefined) ports.request(request, response, target);
     else {
-      setCall({ record, sandbox, request });
+      setCall({ record, sandbox, request, isOpenedBy: (token) => tokens.opens(token, 'agent', record) });
       service(request, response);
     }
   };
@@ -121,7 +124,8 @@ function reach(
   const asleep = sandboxes.asleep(id);
   if (asleep === undefined) {
     const place = coordinator.locate(id);
-    return typeof place === 'object' ? sandboxElsewhere(id, place.url) : sandboxMissing(id);
+    if (typeof place === 'object') return sandboxElsewhere(id, place.url);
+    return sandboxes.isPaused(id) ? sandboxPaused(id) : sandboxMissing(id);
   }
   // A request without the token resumes no sandbox.
   const refusal = tokenRefusal(request, target, asleep, planes);
@@ -136,12 +140,12 @@ function reach(
 function tokenRefusal(
   request: IncomingMessage,
   { id, port }: Target,
-  { trafficToken }: SandboxRecord,
-  { services }: Planes,
+  record: SandboxRecord,
+  { services, tokens }: Planes,
 ): Refusal | undefined {
-  if (trafficToken === undefined || port === AGENT_PORT) return undefined;
+  if (record.trafficToken === undefined || port === AGENT_PORT) return undefined;
   const given = request.headers[TRAFFIC_TOKEN];
-  if (typeof given !== 'string' || !isSameToken(given, trafficToken)) return tokenWrong(id, given === undefined);
+  if (typeof given !== 'string' || !tokens.opens(given, 'traffic', record)) return tokenWrong(id, given === undefined);
   if (!services.has(port)) removeHeader(request, TRAFFIC_TOKEN);
   return undefined;
 }

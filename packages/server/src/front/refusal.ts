@@ -17,12 +17,20 @@ const refusal = (code: number, facts: Record<string, unknown>): Refusal => ({
 /** The target has no valid id or port. */
 export const malformed = (): Refusal => refusal(400, { message: 'The sandbox id or the port is malformed' });
 
-/** The sandbox does not exist, or is paused. */
-export const sandboxMissing = (sandboxId: string): Refusal => refusal(502, { sandboxId, message: 'The sandbox was not found' });
+// Clients compare the status and the message, and other servers compare `error_code`.
+const NOT_FOUND = 'The sandbox was not found';
+
+/** The sandbox does not exist. */
+export const sandboxMissing = (sandboxId: string): Refusal =>
+  refusal(502, { sandboxId, message: NOT_FOUND, error_code: 'sandbox_not_found' });
+
+/** The sandbox is paused, and no request resumes it. */
+export const sandboxPaused = (sandboxId: string): Refusal =>
+  refusal(502, { sandboxId, message: NOT_FOUND, error_code: 'sandbox_paused' });
 
 /** Another server has the sandbox. */
 export const sandboxElsewhere = (sandboxId: string, url: string): Refusal =>
-  refusal(421, { sandboxId, url, message: `The sandbox is at ${url}` });
+  refusal(421, { sandboxId, url, message: `The sandbox is at ${url}`, error_code: 'not_here' });
 
 /** No process of the sandbox listens at the port. */
 export const portClosed = (sandboxId: string, port: number): Refusal =>

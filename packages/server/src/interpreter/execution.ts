@@ -44,13 +44,23 @@ export async function execute(
   }
 }
 
-/** Writes events to a response. Each write passes the line to the connection at once. */
+/** Milliseconds that the first event waits for the second event. */
+const GATHER_MS = 5;
+
+/**
+ * Writes events to a response. The first event waits a few milliseconds for the second event, so
+ * that a short execution has one write. Each later event is written at once.
+ */
 class EventStream {
   readonly #response: ServerResponse;
   readonly #keepalive: NodeJS.Timeout;
+  #count = 0;
+  #gathering: NodeJS.Timeout | undefined;
 
   constructor(response: ServerResponse) {
     this.#response = response;
+    response.cork();
+    this.#gathering = setTimeout(() => this.#flush(), GATHER_MS);
     this.#keepalive = setInterval(() => this.send({ type: 'keepalive' }), KEEPALIVE_MS);
   }
 
@@ -58,7 +68,10 @@ class EventStream {
   send(event: ExecutionEvent): Promise<void> | undefined {
     const response = this.#response;
     if (response.destroyed || response.writableEnded) return undefined;
-    if (response.write(lineOf(event))) return undefined;
+    const isRead = response.write(lineOf(event));
+    // The events of one result arrive in one turn of the event loop.
+    if (++this.#count > 1 && this.#gathering !== undefined) setImmediate(() => this.#flush());
+    if (isRead) return undefined;
     return new Promise((resolve) => {
       const done = (): void => {
         response.removeListener('drain', done);
@@ -70,8 +83,17 @@ class EventStream {
     });
   }
 
+  #flush(): void {
+    if (this.#gathering === undefined) return;
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+    this.#response.uncork();
+  }
+
   end(): void {
     clearInterval(this.#keepalive);
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
     this.#response.end();
   }
 }

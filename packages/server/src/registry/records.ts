@@ -48,10 +48,12 @@ export interface SandboxRecord extends Lifecycle {
   endAt: number;
   /** The time from the last call that set the end to the end. */
   timeoutMs: number;
-  /** The token of all calls of programs and files. */
+  /** The newest token of all calls of programs and files. */
   accessToken: string;
-  /** The token of requests to servers in the sandbox, if these requests need a token. */
+  /** The newest token of requests to servers in the sandbox, if these requests need a token. */
   trafficToken: string | undefined;
+  /** Tokens with a smaller epoch are revoked. @default 0 */
+  tokenEpoch?: number;
   /** The client's wish for connections out of the sandbox. */
   network: NetworkConfig;
   volumeMounts: readonly VolumeMount[];
@@ -64,6 +66,8 @@ export interface SandboxRecord extends Lifecycle {
   snapshot: string | undefined;
   /** Metadata of files by path, for a paused sandbox. */
   fileMetadata: Record<string, Record<string, string>>;
+  /** For a paused sandbox: the time from the pause to the end that the sandbox had. */
+  leftMs?: number;
   /**
    * The number of the server's start that runs the sandbox. A running sandbox of an earlier start
    * has ended with that server.
@@ -205,7 +209,7 @@ export interface SecretRecord {
 }
 
 /** The operations that a key allows. */
-export type Scope = 'read' | 'exec' | 'admin';
+export type Scope = 'read' | 'exec' | 'admin' | 'operator';
 
 /** A key of the API that an administrator has made. */
 export interface KeyRecord {

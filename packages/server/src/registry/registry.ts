@@ -44,6 +44,7 @@ export type SandboxCounts = Record<SandboxState, number>;
 
 /** The sandboxes. */
 export interface SandboxStore {
+  /** Adds a sandbox. A record never changes: `change()` replaces the record. */
   add(record: SandboxRecord): void;
   get(id: string): SandboxRecord | undefined;
   /** Changes fields of a sandbox. Does nothing if the sandbox does not exist. */
@@ -82,6 +83,8 @@ export interface TemplateStore {
   /** Returns templates, the newest first. */
   list(query: TemplateQuery): TemplateRecord[];
   count(tenant: string): number;
+  /** Returns the templates and snapshots of a tenant with their newest ready builds. */
+  warm(tenant: string): { templateID: string; buildID: string }[];
   build(id: string): BuildRecord | undefined;
   changeBuild(id: string, change: Partial<BuildRecord>): void;
   removeBuild(id: string): void;
@@ -105,6 +108,8 @@ export interface TemplateStore {
 export interface EventQuery {
   tenant: string;
   sandboxId: string | undefined;
+  /** Lists the events with a larger sequence. */
+  after: number | undefined;
   types: readonly string[] | undefined;
   order: 'asc' | 'desc';
   offset: number;
@@ -141,6 +146,8 @@ export interface ReplyStore {
 export interface Registry {
   /** The number of this start of the server. */
   readonly epoch: number;
+  /** Whether this start has made the registry. */
+  readonly isNew: boolean;
   /** The constant part of the ids that this server hands out. */
   readonly home: string;
   readonly sandboxes: SandboxStore;

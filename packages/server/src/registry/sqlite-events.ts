@@ -36,12 +36,16 @@ export class SqliteEvents implements EventStore {
     return sequence;
   }
 
-  list({ tenant, sandboxId, types, order, offset, limit }: EventQuery): EventRecord[] {
+  list({ tenant, sandboxId, after, types, order, offset, limit }: EventQuery): EventRecord[] {
     const where = ['tenant = ?'];
     const values: (string | number)[] = [tenant];
     if (sandboxId !== undefined) {
       where.push('sandbox_id = ?');
       values.push(sandboxId);
+    }
+    if (after !== undefined) {
+      where.push('sequence > ?');
+      values.push(after);
     }
     if (types !== undefined) {
       where.push(`type IN (${types.map(() => '?').join(', ')})`);

@@ -24,10 +24,15 @@ interface Storable {
   sealed?: Uint8Array;
 }
 
+/** Tenants whose lists are kept in memory. */
+const KEPT_LISTS = 1_000;
+
 /** The records of one kind in a file of SQLite. */
 export class SqliteNamed<T extends Storable> implements NamedStore<T> {
   protected readonly store: Store;
   readonly #kind: string;
+  /** The lists of tenants, because each event reads the webhooks of its tenant. */
+  readonly #lists = new Map<string, readonly T[]>();
 
   constructor(store: Store, kind: string) {
     this.store = store;
@@ -39,6 +44,7 @@ export class SqliteNamed<T extends Storable> implements NamedStore<T> {
     const sql = `INSERT OR IGNORE INTO named (kind, id, tenant, name, created_at, digest, sealed, fields)
                  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
     const values = [this.#kind, id, tenant, name, createdAt, digest ?? null, sealed ?? null, JSON.stringify(fields)];
+    this.#lists.clear();
     return this.store.durably(() => this.store.database.prepare(sql).run(...values).changes > 0);
   }
 
@@ -51,6 +57,7 @@ export class SqliteNamed<T extends Storable> implements NamedStore<T> {
   }
 
   change(id: string, change: Partial<T>): void {
+    this.#lists.clear();
     this.store.durably(() => {
       const record = this.get(id);
       if (record === undefined) return;
@@ -61,13 +68,19 @@ export class SqliteNamed<T extends Storable> implements NamedStore<T> {
   }
 
   remove(id: string): boolean {
+    this.#lists.clear();
     const sql = 'DELETE FROM named WHERE kind = ? AND id = ?';
     return this.store.durably(() => this.store.database.prepare(sql).run(this.#kind, id).changes > 0);
   }
 
   list(tenant: string): T[] {
+    const kept = this.#lists.get(tenant);
+    if (kept !== undefined) return [...kept];
     const sql = 'SELECT * FROM named WHERE kind = ? AND tenant = ? ORDER BY created_at, id';
-    return (this.store.database.prepare(sql).all(this.#kind, tenant) as Row[]).map((row) => recordOf<T>(row));
+    const list = (this.store.database.prepare(sql).all(this.#kind, tenant) as Row[]).map((row) => recordOf<T>(row));
+    if (this.#lists.size >= KEPT_LISTS) this.#lists.clear();
+    this.#lists.set(tenant, list);
+    return [...list];
   }
 
   #one(where: string, values: readonly string[]): T | undefined {

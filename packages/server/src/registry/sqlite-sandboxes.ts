@@ -30,6 +30,8 @@ export class SqliteSandboxes implements SandboxStore {
   readonly #prune: Database.Statement;
   /** The numbers of sandboxes, because counting rows takes as long as there are rows. */
   readonly #counts = new Map<string, SandboxCounts>();
+  /** The running sandboxes, because each request to a sandbox reads its record. */
+  readonly #running = new Map<string, SandboxRecord>();
   #ends = 0;
 
   constructor(store: Store) {
@@ -65,11 +67,18 @@ export class SqliteSandboxes implements SandboxStore {
     const { id, tenant, state, templateId, startedAt, epoch, metadata, ...fields } = record;
     const put = (): unknown =>
       this.#put.run(id, tenant, state, templateId, startedAt, epoch, JSON.stringify(metadata), JSON.stringify(fields));
-    if (state === 'paused') this.#store.durably(put);
-    else put();
+    if (state === 'paused') {
+      this.#store.durably(put);
+      this.#running.delete(id);
+    } else {
+      put();
+      this.#running.set(id, record);
+    }
   }
 
   get(id: string): SandboxRecord | undefined {
+    const running = this.#running.get(id);
+    if (running !== undefined) return running;
     const row = this.#get.get(id) as Row | undefined;
     return row === undefined ? undefined : recordOf(row);
   }
@@ -91,6 +100,7 @@ export class SqliteSandboxes implements SandboxStore {
       return removed;
     })() as Pick<Row, 'tenant' | 'state'> | undefined;
     if (row === undefined) return false;
+    this.#running.delete(id);
     this.#counted(row.tenant)[row.state]--;
     this.#ends++;
     if (this.#ends % PRUNE_EVERY === 0) this.#prune.run();

@@ -84,6 +84,13 @@ export class SqliteTemplates implements TemplateStore {
     return (this.#store.database.prepare(sql).get(tenant) as { count: number }).count;
   }
 
+  warm(tenant: string): { templateID: string; buildID: string }[] {
+    const sql = `SELECT t.id AS templateID, b.id AS buildID, max(b.created_at) AS newest FROM templates t
+      JOIN builds b ON b.template_id = t.id AND b.state = 'ready' WHERE t.tenant = ? GROUP BY t.id ORDER BY t.id`;
+    const rows = this.#store.database.prepare(sql).all(tenant) as { templateID: string; buildID: string }[];
+    return rows.map(({ templateID, buildID }) => ({ templateID, buildID }));
+  }
+
   build(id: string): BuildRecord | undefined {
     const row = this.#store.database.prepare('SELECT * FROM builds WHERE id = ?').get(id) as BuildRow | undefined;
     return row === undefined ? undefined : buildOf(row);

@@ -23,6 +23,14 @@ export interface Store {
   durably<T>(change: () => T): T;
 }
 
+/** The facts that a new registry continues, because an earlier registry was lost. */
+export interface EarlierServer {
+  /** The constant part of the ids. */
+  home: string | undefined;
+  /** The largest number of a start. */
+  epoch: number;
+}
+
 /**
  * Opens the registry in the file `path`, which is made if missing. Ends the running sandboxes of
  * earlier starts of the server, because they ended with the server. Builds of earlier starts have
@@ -30,14 +38,15 @@ export interface Store {
  *
  * @throws if the file is no registry of this version or an earlier version
  */
-export function openRegistry(path: string, now: number): Registry {
+export function openRegistry(path: string, now: number, earlier: EarlierServer = { home: undefined, epoch: 0 }): Registry {
   const database = new Database(path);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 1000; PRAGMA foreign_keys = ON');
   migrate(database);
   const store: Store = { database, durably: (change) => durably(database, change) };
-  const { home, epoch } = store.durably(() => begin(database, now));
+  const { home, epoch, isNew } = store.durably(() => begin(database, now, earlier));
   return {
     epoch,
+    isNew,
     home,
     sandboxes: new SqliteSandboxes(store),
     templates: new SqliteTemplates(store),
@@ -68,11 +77,12 @@ function migrate(database: Database.Database): void {
   upgrade();
 }
 
-function begin(database: Database.Database, now: number): { home: string; epoch: number } {
-  database.prepare('INSERT INTO starts (at) VALUES (?)').run(now);
-  const { epoch } = database.prepare('SELECT max(epoch) AS epoch FROM starts').get() as { epoch: number };
+function begin(database: Database.Database, now: number, earlier: EarlierServer): Pick<Registry, 'home' | 'epoch' | 'isNew'> {
+  const { last } = database.prepare('SELECT max(epoch) AS last FROM starts').get() as { last: number | null };
+  const epoch = Math.max(last ?? 0, earlier.epoch) + 1;
+  database.prepare('INSERT INTO starts (epoch, at) VALUES (?, ?)').run(epoch, now);
   const set = database.prepare('INSERT OR IGNORE INTO settings (name, value) VALUES (?, ?)');
-  set.run('home', newHome());
+  set.run('home', earlier.home ?? newHome());
   set.run('checked', '0');
   const { value: home } = database.prepare(`SELECT value FROM settings WHERE name = 'home'`).get() as { value: string };
   // A frozen sandbox has no snapshot, and has ended with its server too.
@@ -86,7 +96,7 @@ function begin(database: Database.Database, now: number): { home: string; epoch:
        WHERE state IN ('waiting', 'building')`,
     )
     .run(failure, now);
-  return { home, epoch };
+  return { home, epoch, isNew: last === null };
 }
 
 function keptBy(database: Database.Database): ReturnType<Registry['kept']> {

@@ -1,13 +1,14 @@
 // Takes snapshots of sandboxes that new sandboxes can start from, and rolls sandboxes back.
 
 import { randomUUID } from 'node:crypto';
-import { isColdframeError, type Sidecar } from 'coldframe';
+import { isColdframeError } from 'coldframe';
 import type { Events } from '../events/events.js';
 import { newTemplateId } from '../ids.js';
 import type { BuildRecord, TemplateRecord } from '../registry/records.js';
 import type { Registry } from '../registry/registry.js';
 import { buildOf, DEFAULT_TAG, referenceOf } from '../templates/references.js';
 import { SandboxFailure } from './failure.js';
+import type { Manifests } from './manifests.js';
 import { quietly } from './pausing.js';
 import type { Quotas } from './quotas.js';
 import type { Sandboxes } from './sandboxes.js';
@@ -18,7 +19,7 @@ export interface CheckpointParts {
   registry: Registry;
   quotas: Quotas;
   events: Events;
-  sidecar: Sidecar;
+  manifests: Manifests;
 }
 
 /** A snapshot with the names of its state. */
@@ -41,7 +42,7 @@ export async function takeSnapshot(
   id: string,
   { name, memory }: SnapshotWish,
 ): Promise<Taken> {
-  const { sandboxes, registry, quotas, events } = parts;
+  const { sandboxes, registry, quotas, events, manifests } = parts;
   const reference = name === undefined ? undefined : referenceOf(tenant, name);
   if (name !== undefined && reference === undefined) {
     throw new SandboxFailure('invalid', `${name} is no name of a snapshot: letters, digits, - and _, with or without a tag`);
@@ -78,6 +79,7 @@ export async function takeSnapshot(
       finishedAt: now,
     };
     const tags = [reference?.tag ?? DEFAULT_TAG];
+    await manifests.keepBuild(template, build, tags);
     if (known === undefined) registry.templates.add(template, build, tags);
     else registry.templates.addBuild(build, tags);
     if (known !== undefined) await dropUntagged(parts, known);
@@ -106,30 +108,27 @@ export async function rollBack(parts: CheckpointParts, tenant: string, id: strin
 
 /** Deletes a template or a snapshot with all builds. Returns whether it existed. */
 export async function removeTemplate(
-  { registry, sidecar }: Pick<CheckpointParts, 'registry' | 'sidecar'>,
+  { registry, manifests }: Pick<CheckpointParts, 'registry' | 'manifests'>,
   tenant: string,
   reference: string,
 ): Promise<boolean> {
   const parsed = referenceOf(tenant, reference);
   const template = parsed && registry.templates.find(tenant, parsed.name);
   if (template === undefined) return false;
-  for (const build of registry.templates.remove(template.id)) await forget(sidecar, tenant, build);
+  for (const build of registry.templates.remove(template.id)) await forget(manifests, tenant, build);
   return true;
 }
 
 // Deletes the builds of a snapshot that no tag names any longer.
-async function dropUntagged({ registry, sidecar }: CheckpointParts, template: TemplateRecord): Promise<void> {
+async function dropUntagged({ registry, manifests }: CheckpointParts, template: TemplateRecord): Promise<void> {
   const tagged = new Set(registry.templates.tags(template.id).map(({ buildId }) => buildId));
   for (const build of registry.templates.builds(template.id)) {
     if (tagged.has(build.id) || build.state === 'waiting' || build.state === 'building') continue;
     registry.templates.removeBuild(build.id);
-    await forget(sidecar, template.tenant, build);
+    await forget(manifests, template.tenant, build);
   }
 }
 
-async function forget(sidecar: Sidecar, tenant: string, { snapshot }: BuildRecord): Promise<void> {
-  if (snapshot === undefined) return;
-  await sidecar.snapshots.delete(snapshot, { tenant }).catch((error: unknown) => {
-    if (!isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) throw error;
-  });
+async function forget(manifests: Manifests, tenant: string, { snapshot }: BuildRecord): Promise<void> {
+  if (snapshot !== undefined) await manifests.discard(tenant, snapshot);
 }

@@ -11,13 +11,17 @@ export type FailureCode =
   | 'not-quiet'
   | 'not-ready'
   | 'name-taken'
+  | 'id-taken'
   | 'snapshot-not-found'
   | 'volume-not-found'
   | 'secret-not-found'
   | 'quota'
   | 'draining'
+  | 'cordoned'
+  | 'full'
   | 'no-room'
   | 'disk-full'
+  | 'state-lost'
   | 'wrong-epoch';
 
 /** A call about a sandbox that failed for a reason that its caller can act on. */

@@ -112,5 +112,8 @@ export function notMade(error: unknown): SandboxFailure {
   if (isColdframeError(error, 'ERR_INVALID_REQUEST') || isColdframeError(error, 'ERR_INVALID_OPTION')) {
     return new SandboxFailure('invalid', message, { cause: error });
   }
+  if (isColdframeError(error, 'ERR_RESOURCE_EXHAUSTED')) {
+    return new SandboxFailure('full', `The server is full: ${message}`, { cause: error });
+  }
   return new SandboxFailure('no-room', `The sandbox was not created: ${message}`, { cause: error });
 }

@@ -14,8 +14,8 @@ const LONGEST_TIMER_MS = 2_147_483_647;
 /** A running or paused sandbox with its runtime. */
 export class Sandbox {
   readonly id: string;
-  /** The token of all calls of programs and files. */
-  readonly accessToken: string;
+  /** The newest token of all calls of programs and files. */
+  accessToken: string;
   readonly runtime: NodeRuntime;
   /** The programs that clients started. */
   readonly programs: Programs;

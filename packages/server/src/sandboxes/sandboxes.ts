@@ -4,17 +4,21 @@
 // ends, so that every later list shows the end. Calls that pause, resume or copy one sandbox run
 // one after the other. Next: `sandbox.ts`, `runtimes.ts`.
 
-import type { NodeRuntime, Sidecar } from 'coldframe';
+import type { NodeRuntime } from 'coldframe';
+import type { Tokens } from '../access/tokens.js';
 import type { Events } from '../events/events.js';
 import type { Coordinator } from '../fleet/coordinator.js';
-import { newSandboxId, newToken } from '../ids.js';
+import { homeOf, newSandboxId, SANDBOX_ID_FORM } from '../ids.js';
 import type { EndReason, Lifecycle, PauseMode, SandboxRecord, VolumeMount } from '../registry/records.js';
 import type { Registry } from '../registry/registry.js';
 import { type Built, buildOf } from '../templates/references.js';
+import type { Admission } from './admission.js';
 import { BASE, isBase } from './base.js';
 import { notFound, notRunning, SandboxFailure } from './failure.js';
+import { FrozenSandboxes } from './frozen.js';
+import type { Manifests } from './manifests.js';
 import { checkNetwork, type NetworkConfig } from './network.js';
-import { discard, keep, quietly } from './pausing.js';
+import { keep, quietly, restored } from './pausing.js';
 import type { Quotas } from './quotas.js';
 import { notMade, type Runtimes } from './runtimes.js';
 import { Sandbox } from './sandbox.js';
@@ -23,6 +27,8 @@ import { Turns } from './turns.js';
 /** The wish for a new sandbox. */
 export interface NewSandbox extends Lifecycle {
   tenant: string;
+  /** The id that the caller has chosen, or `undefined` for a new id. */
+  id?: string | undefined;
   template: string;
   timeoutMs: number;
   metadata: Record<string, string>;
@@ -37,11 +43,13 @@ export type Fork = { record: SandboxRecord } | { failure: SandboxFailure };
 /** The parts of the server that sandboxes use. */
 export interface SandboxParts {
   registry: Registry;
-  sidecar: Sidecar;
   runtimes: Runtimes;
   quotas: Quotas;
   events: Events;
   coordinator: Coordinator;
+  tokens: Tokens;
+  manifests: Manifests;
+  admission: Admission;
 }
 
 /** The least time of a sandbox that a request has resumed. */
@@ -58,7 +66,9 @@ export class Sandboxes {
   readonly #parts: SandboxParts;
   readonly #live = new Map<string, Sandbox>();
   readonly #turns = new Turns();
-  #isDraining = false;
+  readonly #frozen = new FrozenSandboxes((id, restMs) => this.#storeFrozen(id, restMs));
+  /** Ids that callers have chosen, until their sandboxes exist. */
+  readonly #chosen = new Set<string>();
 
   constructor(parts: SandboxParts) {
     this.#parts = parts;
@@ -66,12 +76,31 @@ export class Sandboxes {
 
   /** Creates a sandbox from a template or a snapshot. */
   async create(wish: NewSandbox): Promise<SandboxRecord> {
-    if (this.#isDraining) throw new SandboxFailure('draining', 'The server is about to end');
+    const { admission, quotas } = this.#parts;
+    admission.check(this.#live.size);
     checkNetwork(wish.network);
-    return this.#parts.quotas.admit(wish.tenant, 1, () => this.#create(wish));
+    const create = (): Promise<SandboxRecord> => quotas.admit(wish.tenant, 1, () => this.#create(wish));
+    return wish.id === undefined ? create() : this.#withId(wish.id, create);
   }
 
-  async #create({ template, timeoutMs, env, ...wish }: NewSandbox): Promise<SandboxRecord> {
+  // Runs `create` while no other call may choose the id.
+  async #withId<T>(id: string, create: () => Promise<T>): Promise<T> {
+    const { registry, coordinator } = this.#parts;
+    if (homeOf(id) !== coordinator.home) {
+      throw new SandboxFailure('invalid', `${id} is no id of a sandbox of this server: ${SANDBOX_ID_FORM} (${coordinator.home})`);
+    }
+    const isTaken =
+      this.#chosen.has(id) || registry.sandboxes.get(id) !== undefined || registry.sandboxes.ended(id) !== undefined;
+    if (isTaken) throw new SandboxFailure('id-taken', `A sandbox with the id ${id} exists or has existed`);
+    this.#chosen.add(id);
+    try {
+      return await create();
+    } finally {
+      this.#chosen.delete(id);
+    }
+  }
+
+  async #create({ id, template, timeoutMs, env, ...wish }: NewSandbox): Promise<SandboxRecord> {
     const { registry, runtimes } = this.#parts;
     const { build, alias } = isBase(template) ? { build: undefined, alias: template } : buildOf(registry, wish.tenant, template);
     let runtime: NodeRuntime;
@@ -83,7 +112,7 @@ export class Sandboxes {
     const startedAt = Date.now();
     const record: SandboxRecord = {
       ...wish,
-      ...this.#fresh(startedAt, timeoutMs, wish.network),
+      ...this.#fresh(wish, startedAt, timeoutMs, id),
       templateId: build?.templateId ?? BASE,
       buildId: build?.id,
       alias,
@@ -135,6 +164,16 @@ export class Sandboxes {
     return this.#live.size;
   }
 
+  /** Returns whether a sandbox of any tenant is paused. */
+  isPaused(id: string): boolean {
+    return this.#parts.registry.sandboxes.get(id)?.state === 'paused';
+  }
+
+  /** Returns the milliseconds until the end, or for a paused sandbox until the end that it had. */
+  leftMs({ id, state, leftMs = 0 }: SandboxRecord): number {
+    return state === 'paused' ? leftMs : Math.max(0, this.#live.get(id)?.leftMs ?? 0);
+  }
+
   /** Returns a paused sandbox of any tenant that requests resume, or `undefined`. */
   asleep(id: string): SandboxRecord | undefined {
     const record = this.#parts.registry.sandboxes.get(id);
@@ -175,7 +214,11 @@ export class Sandboxes {
       const record = this.find(tenant, id);
       const wasPaused = record.state === 'paused';
       if (wasPaused) await this.#resume(record, timeoutMs);
-      else this.extend(record, timeoutMs);
+      else {
+        const renewed = this.#renewed(record);
+        if (renewed.accessToken !== undefined) await this.#changeTokens(record, renewed);
+        this.extend(record, timeoutMs);
+      }
       return { record: this.find(tenant, id), wasPaused };
     });
   }
@@ -187,20 +230,23 @@ export class Sandboxes {
   async pause(tenant: string, id: string, mode: PauseMode): Promise<boolean> {
     return this.#turns.run(id, async () => {
       if (this.find(tenant, id).state === 'paused') return false;
-      const { sidecar, registry, quotas, events } = this.#parts;
+      const { registry, quotas, events } = this.#parts;
       quotas.checkPaused(tenant);
       const { sandbox, record } = this.live(tenant, id);
       const snapshot = await keep(sandbox, mode);
+      const leftMs = Math.max(0, sandbox.leftMs);
       sandbox.clearDeadline();
       sandbox.endStreams();
       const fileMetadata = Object.fromEntries(sandbox.fileMetadata);
-      registry.sandboxes.change(id, { state: 'paused', pauseMode: mode, snapshot, fileMetadata });
+      const paused = { state: 'paused', pauseMode: mode, snapshot, fileMetadata, leftMs } as const;
+      await this.#changePaused(record, paused);
+      if (snapshot === undefined) this.#frozen.add(id);
       if (mode === 'filesystem') {
         this.#live.delete(id);
         await sandbox.end();
       }
       // A kill during the pause has removed the sandbox.
-      if (registry.sandboxes.get(id) === undefined) await discard(sidecar, tenant, { snapshot });
+      if (registry.sandboxes.get(id) === undefined) await this.#discard(tenant, snapshot);
       else events.record('paused', record, { mode, ...(snapshot === undefined ? { frozen: true } : {}) });
       return true;
     });
@@ -232,7 +278,7 @@ export class Sandboxes {
 
   /** Makes copies of a running sandbox. */
   async fork(tenant: string, id: string, count: number, timeoutMs: number): Promise<Fork[]> {
-    if (this.#isDraining) throw new SandboxFailure('draining', 'The server is about to end');
+    this.#parts.admission.check(this.#live.size + count - 1);
     return this.#parts.quotas.admit(tenant, count, () =>
       this.whileRunning(tenant, id, async (sandbox, source) => {
         const settled = await quietly(id, () => sandbox.runtime.clone(count, { settle: true }));
@@ -241,9 +287,16 @@ export class Sandboxes {
     );
   }
 
-  /** Refuses new sandboxes from now on. */
-  drain(): void {
-    this.#isDraining = true;
+  /** Revokes all tokens of a sandbox, and returns the sandbox with new tokens. */
+  async revokeTokens(tenant: string, id: string): Promise<SandboxRecord> {
+    return this.#turns.run(id, async () => {
+      const record = this.find(tenant, id);
+      const tokenEpoch = (record.tokenEpoch ?? 0) + 1;
+      await this.#changeTokens(record, { tokenEpoch, ...this.#parts.tokens.issueAll(record, tokenEpoch) });
+      this.#live.get(id)?.endStreams();
+      this.#parts.events.record('updated', record, { tokens: 'revoked' });
+      return this.find(tenant, id);
+    });
   }
 
   /** Pauses the running sandboxes whose clients want a pause at the end of their time. */
@@ -265,34 +318,71 @@ export class Sandboxes {
     }
   }
 
-  /** Whether new sandboxes are refused. */
-  get isDraining(): boolean {
-    return this.#isDraining;
-  }
-
   /** Ends all runtimes. Paused sandboxes stay in the registry and on disk. */
   async close(): Promise<void> {
-    this.drain();
+    await this.#frozen.close();
     await Promise.all([...this.#live.values()].map((sandbox) => sandbox.end()));
     this.#live.clear();
   }
 
-  #fresh(startedAt: number, timeoutMs: number, network: NetworkConfig) {
+  #fresh(wish: Pick<SandboxRecord, 'tenant' | 'network'>, startedAt: number, timeoutMs: number, chosen?: string) {
     const { coordinator } = this.#parts;
+    const id = chosen ?? newSandboxId(coordinator.home);
     return {
-      id: newSandboxId(coordinator.home),
+      id,
       epoch: coordinator.epoch,
-      accessToken: newToken(),
-      trafficToken: network.allowPublicTraffic === false ? newToken() : undefined,
+      ...this.#parts.tokens.issueAll({ ...wish, id }, 0),
+      tokenEpoch: 0,
       startedAt,
       timeoutMs,
       endAt: startedAt + timeoutMs,
     };
   }
 
+  // Returns the tokens of a sandbox, renewed before they expire.
+  #renewed(record: SandboxRecord): Partial<SandboxRecord> {
+    const { tokens } = this.#parts;
+    return tokens.isOld(record.accessToken) ? tokens.issueAll(record, record.tokenEpoch ?? 0) : {};
+  }
+
+  async #changeTokens(record: SandboxRecord, change: Partial<SandboxRecord>): Promise<void> {
+    await this.#changePaused(record, change);
+    const sandbox = this.#live.get(record.id);
+    if (sandbox !== undefined && change.accessToken !== undefined) sandbox.accessToken = change.accessToken;
+  }
+
+  // Changes a sandbox, with its manifest if the sandbox is paused on disk. The manifest is first,
+  // because a manifest without a record is removed by the next start.
+  async #changePaused(record: SandboxRecord, change: Partial<SandboxRecord>): Promise<void> {
+    const changed = { ...record, ...change };
+    if (changed.snapshot !== undefined) await this.#parts.manifests.keepSandbox(changed);
+    this.#parts.registry.sandboxes.change(record.id, change);
+  }
+
+  async #discard(tenant: string, snapshot: string | undefined): Promise<void> {
+    if (snapshot !== undefined) await this.#parts.manifests.discard(tenant, snapshot);
+  }
+
+  // Tries to write a frozen sandbox to disk. Returns whether no further try is needed.
+  #storeFrozen(id: string, restMs: number): Promise<boolean> {
+    return this.#turns.run(id, async () => {
+      const { registry, events } = this.#parts;
+      const record = registry.sandboxes.get(id);
+      const sandbox = this.#live.get(id);
+      if (record?.state !== 'paused' || record.snapshot !== undefined || sandbox === undefined) return true;
+      const snapshot = await keep(sandbox, 'full', restMs);
+      if (snapshot === undefined) return false;
+      await this.#changePaused(record, { snapshot });
+      // A kill during the pause has removed the sandbox.
+      if (registry.sandboxes.get(id) === undefined) await this.#discard(record.tenant, snapshot);
+      else events.record('updated', record, { frozen: false });
+      return true;
+    });
+  }
+
   async #forked(source: SandboxRecord, from: Sandbox, one: PromiseSettledResult<NodeRuntime>, timeoutMs: number): Promise<Fork> {
     if (one.status === 'rejected') return { failure: notMade(one.reason) };
-    const record = { ...source, ...this.#fresh(Date.now(), timeoutMs, source.network) };
+    const record = { ...source, ...this.#fresh(source, Date.now(), timeoutMs) };
     await this.#adopt(record, one.value, undefined, from);
     return { record };
   }
@@ -313,7 +403,7 @@ export class Sandboxes {
   }
 
   async #resume(record: SandboxRecord, timeoutMs: number): Promise<void> {
-    const { registry, sidecar, coordinator, events, quotas } = this.#parts;
+    const { registry, coordinator, events, quotas } = this.#parts;
     await quotas.admit(record.tenant, 1, async () => {
       const held = this.#live.get(record.id);
       if (held === undefined) await this.#restore(record);
@@ -327,9 +417,10 @@ export class Sandboxes {
       epoch: coordinator.epoch,
       endAt,
       timeoutMs,
+      ...this.#renewed(record),
     } as const;
     registry.sandboxes.change(record.id, running);
-    await discard(sidecar, record.tenant, record);
+    await this.#discard(record.tenant, record.snapshot);
     const sandbox = this.#live.get(record.id);
     // A kill during the resume has removed the sandbox.
     if (registry.sandboxes.get(record.id) === undefined || sandbox === undefined) {
@@ -337,13 +428,14 @@ export class Sandboxes {
       await sandbox?.end();
       throw notFound(record.id);
     }
+    if (running.accessToken !== undefined) sandbox.accessToken = running.accessToken;
     this.#watchDeadline(sandbox, endAt);
     events.record('resumed', record, { mode: record.pauseMode });
   }
 
   // Restores a sandbox whose runtime this process does not hold.
   async #restore(record: SandboxRecord): Promise<void> {
-    const runtime = await this.#parts.runtimes.fromSnapshot(record, record.snapshot as string);
+    const runtime = await restored(record.id, () => this.#parts.runtimes.fromSnapshot(record, record.snapshot as string));
     const sandbox = new Sandbox(record, runtime);
     await sandbox.programs.attach([]);
     this.#live.set(record.id, sandbox);
@@ -378,13 +470,15 @@ export class Sandboxes {
   }
 
   async #end(record: SandboxRecord, reason: EndReason): Promise<boolean> {
-    const { registry, sidecar, events } = this.#parts;
+    const { registry, events } = this.#parts;
     const existed = registry.sandboxes.end(record.id, reason, Date.now());
     if (existed) events.record('killed', record, { reason });
     const sandbox = this.#live.get(record.id);
     this.#live.delete(record.id);
-    if (sandbox !== undefined) await sandbox.end();
-    else if (record.state === 'paused') await discard(sidecar, record.tenant, record);
+    // The sandbox has ended, even if a part of its state remains. The next start removes the part.
+    const warn = (error: Error): void => process.emitWarning(error);
+    await sandbox?.end().catch(warn);
+    await this.#discard(record.tenant, record.snapshot).catch(warn);
     return existed;
   }
 

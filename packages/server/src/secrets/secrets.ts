@@ -2,8 +2,7 @@
 // copy of the registry shows no value.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { openKeyFile } from '../access/key-file.js';
 import { newTemplateId } from '../ids.js';
 import type { SecretRecord } from '../registry/records.js';
 import type { NamedStore } from '../registry/registry.js';
@@ -15,18 +14,7 @@ const TAG_BYTES = 16;
 
 /** Returns the key in the file `path`, which is made if missing. */
 export async function openSecretKey(path: string): Promise<Buffer> {
-  try {
-    const file = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
-    try {
-      await file.write(randomBytes(KEY_BYTES));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  const key = await readFile(path);
+  const key = await openKeyFile(path, () => randomBytes(KEY_BYTES));
   if (key.length !== KEY_BYTES)
     throw new Error(`The key of the secrets in ${path} has ${key.length} bytes, and must have ${KEY_BYTES}.`);
   return key;

@@ -13,6 +13,7 @@ import { newTemplateId } from '../ids.js';
 import type { BuildRecord, TemplateRecord } from '../registry/records.js';
 import type { Registry } from '../registry/registry.js';
 import { isBase } from '../sandboxes/base.js';
+import type { Manifests } from '../sandboxes/manifests.js';
 import { quietly } from '../sandboxes/pausing.js';
 import type { Quotas } from '../sandboxes/quotas.js';
 import { notMade, type Runtimes } from '../sandboxes/runtimes.js';
@@ -40,6 +41,7 @@ export interface BuildParts {
   runtimes: Runtimes;
   blobs: Blobs;
   quotas: Quotas;
+  manifests: Manifests;
 }
 
 const BUILDS_AT_A_TIME = 2;
@@ -139,6 +141,7 @@ export class Builder {
       const now = Date.now();
       for (const tag of this.#tags.get(build.id) ?? [])
         templates.setTag(build.templateId, { tag, buildId: build.id, createdAt: now });
+      await this.#describe(tenant, build);
       this.logs.add(build.id, 'info', 'Build finished', FINAL_STEP);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -149,6 +152,14 @@ export class Builder {
     } finally {
       this.#tags.delete(build.id);
     }
+  }
+
+  async #describe(tenant: string, { id, templateId }: BuildRecord): Promise<void> {
+    const { registry, manifests } = this.#parts;
+    const template = registry.templates.find(tenant, templateId);
+    const build = registry.templates.build(id);
+    if (template === undefined || build === undefined) return;
+    await manifests.keepBuild(template, build, this.#tags.get(id) ?? []);
   }
 
   async #build(tenant: string, buildId: string, plan: BuildPlan, progress: { step: string }): Promise<Partial<BuildRecord>> {

@@ -40,6 +40,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /events/webhooks': { name: 'x', url: 'https://example.com' },
   'POST /api-keys': { name: 'x' },
   'PATCH /api-keys/{id}': { name: 'x' },
+  'PUT /node/cordon': { cordoned: true },
 };
 
 interface Route {
@@ -160,6 +161,8 @@ test('a key allows what its scopes contain', async () => {
   expect(await as('runner', 'POST', `${one}/timeout`, { timeout: 100 })).toBe(204);
   expect(await as('runner', 'POST', '/api-keys', { name: 'x' })).toBe(403);
   expect(await as('runner', 'GET', '/metrics')).toBe(403);
+  expect(await as(KEY, 'PUT', '/node/cordon', { cordoned: true })).toBe(403);
+  expect((await harness.call('POST', '/api-keys', { name: 'x', scopes: ['operator'] })).status).toBe(400);
   const made = (await harness.call('POST', '/api-keys', { name: 'made', scopes: ['read'] })).body;
   expect(await as(made.key, 'GET', one)).toBe(200);
   expect(await as(made.key, 'DELETE', one)).toBe(403);

@@ -22,8 +22,8 @@ export interface Harness {
   port: number;
   directory: string;
   connection: ConnectionOpts;
-  /** Replaces the server with a server of the same folder. */
-  restart(): Promise<void>;
+  /** Replaces the server with a server of the same folder. Runs `between` while no server runs. */
+  restart(between?: () => Promise<void>): Promise<void>;
   /** Sends a request with the key of the tenant `one`, and reads JSON. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   /** Runs `use` with a new sandbox, which ends afterwards. */
@@ -55,8 +55,9 @@ export async function startServer(options: Partial<ServerOptions> = {}): Promise
   };
   const harness = {
     directory,
-    restart: async () => {
+    restart: async (between?: () => Promise<void>) => {
       await server.close();
+      await between?.();
       await open();
     },
     call: async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {

@@ -4,9 +4,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Client as ServerClient } from '../../dist/client/client.js';
-import { KEY, type Started, startServer } from './helpers.js';
+import { type Harness, KEY, startServer } from './harness.js';
 
-let server: Started;
+let server: Harness;
 beforeAll(async () => {
   server = await startServer();
 });

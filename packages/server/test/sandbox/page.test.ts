@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Client } from '../../dist/client/client.js';
-import { KEY, type Started, startServer } from './helpers.js';
+import { type Harness, KEY, startServer } from './harness.js';
 
 const PROGRAM = process.env['COLDFRAME_CHROMIUM'] ?? '/usr/bin/chromium';
 const SCREENSHOTS = process.env['COLDFRAME_SCREENSHOTS'];
@@ -28,7 +28,7 @@ const WIDTHS = `(() => {
   return { width: clientWidth, needed: scrollWidth + Math.max(0, inner) };
 })()`;
 
-let server: Started;
+let server: Harness;
 let browser: Browser;
 let client: Client;
 let context: BrowserContext;

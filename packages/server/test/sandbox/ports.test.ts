@@ -89,7 +89,7 @@ test('requests that reach no server have the bodies that clients compare', () =>
     ]);
     expect(await at('9999-imissing.sbx.test')).toEqual([
       502,
-      { sandboxId: 'imissing', message: 'The sandbox was not found', code: 502 },
+      { sandboxId: 'imissing', message: 'The sandbox was not found', error_code: 'sandbox_not_found', code: 502 },
     ]);
     expect(await at('localhost', { 'e2b-sandbox-id': 'i/x', 'e2b-sandbox-port': '1' })).toEqual([
       400,

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { Client } from '../../dist/client/client.js';
 import { type Socket, TERMINAL_PROTOCOL, Terminal, terminalUrl } from '../../dist/client/terminal.js';
-import { KEY, type Started, startServer } from './helpers.js';
+import { type Harness, KEY, startServer } from './harness.js';
 
-let server: Started;
+let server: Harness;
 let client: Client;
 let id: string;
 

@@ -66,6 +66,7 @@ const mountPath = z
 
 /** The body of a request for a new sandbox. */
 export const NewSandboxBody = z.object({
+  sandboxID: z.string().max(100).optional(),
   templateID: z.string().min(1).max(500),
   timeout: seconds.min(0).default(300),
   autoPause: z.boolean().default(false),
@@ -223,9 +224,22 @@ export const listed = (record: SandboxRecord, { memoryBytes, diskBytes }: Stated
   ...aliasOf(record),
 });
 
-/** The description of one sandbox. Only callers that may use the sandbox get its token. */
-export const detail = (record: SandboxRecord, stated: Stated, hasToken: boolean) => ({
+/** Returns the reasons why a sandbox cannot move to another server. */
+function pinsOf({ state, snapshot, volumeMounts }: SandboxRecord): string[] {
+  const isFrozen = state === 'paused' && snapshot === undefined;
+  return [...(isFrozen ? ['frozen'] : []), ...volumeMounts.map(({ name }) => `volume:${name}`)];
+}
+
+/**
+ * The description of one sandbox with `leftMs` until its end. Only callers that may use the sandbox
+ * get its token.
+ */
+export const detail = (record: SandboxRecord, stated: Stated, { leftMs, hasToken }: { leftMs: number; hasToken: boolean }) => ({
   ...listed(record, stated),
+  // `endAt` is a time of this machine's clock. The rest of the time needs no common clock.
+  remainingMs: Math.round(leftMs),
+  movable: pinsOf(record).length === 0,
+  pins: pinsOf(record),
   ...(hasToken ? { envdAccessToken: record.accessToken } : {}),
   domain: stated.domain ?? null,
   allowInternetAccess: record.network.allowInternet ?? null,
