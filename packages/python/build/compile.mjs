@@ -8,7 +8,7 @@ import { readLibraries } from './libraries.mjs';
 import { HOST_MODULE, MODULES, moduleTable } from './modules.mjs';
 import { coreUnits, moduleUnits, readHeaders, shimUnits, unit } from './units.mjs';
 
-const EXPECTED = 'about 15 min for everything, once';
+const EXPECTED = 'about 10 min on two idle processors, once';
 const SHIM = ['entry', 'errors', 'host-module', 'immortal', 'memory', 'paths', 'poll'];
 
 /**

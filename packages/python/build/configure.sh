@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes config/pyconfig.h and config/core-units.txt: the results of CPython's `configure`, which the
-# build cannot run, because its compiler is a WebAssembly program. A maintainer runs this script
+# Writes config/pyconfig.h and config/core-units.txt: the results of CPython's `configure`, which
+# the build cannot run, because its compiler is a WebAssembly program. A maintainer runs this script
 # after a change of CPython's version, of the clang package, or of config/config.site.
 #
 #   packages/python/build/configure.sh SOURCE CLANG_RESOURCES BUILD_PYTHON

@@ -22,7 +22,7 @@ const WASI_ENOSYS = 52;
 
 /** The folder of the guest in which programs run. */
 export const WORKSPACE = '/workspace';
-/** The descriptors that Node gives to the folders of the host. */
+/** The descriptors of Node for the folders of the host. */
 const PREOPENED = { '/': 3, [WORKSPACE]: 4 };
 /**
  * The places of a descriptor of a folder, and of the path below the folder, among the arguments of
@@ -34,17 +34,19 @@ const PATH_ARGUMENTS = {
   path_link: [
     [0, 2],
     [4, 5],
-  ], // prettier-ignore
+  ],
   path_open: [[0, 2]],
   path_rename: [
     [0, 1],
     [3, 4],
-  ], // prettier-ignore
+  ],
   path_symlink: [[2, 3]],
 };
 const WASI_CLOCK = 0;
 
-/** Node's WASI, with the descriptors by which the guest names the root and its working directory. */
+/**
+ * Node's WASI, with the descriptors by which the guest names the root and its working directory.
+ */
 class DevWasi {
   constructor(wasi) {
     this.wasi = wasi;
@@ -69,7 +71,9 @@ class DevWasi {
     };
   }
 
-  /** Replaces a descriptor of the guest, and skips the part of the path that Node's descriptor has. */
+  /**
+   * Replaces a descriptor of the guest, and skips the part of the path that Node's descriptor has.
+   */
   #place(args, folder, path) {
     if (args[folder] === WORKING_DIRECTORY) args[folder] = PREOPENED[this.directory];
     if (args[folder] !== ROOT) return;
@@ -113,10 +117,8 @@ class DevWasi {
 }
 
 /**
- * Returns a guest that has not booted.
- * @param {{ wasm?: Buffer, root?: string, workspace?: string, stdin?: number, stdout?: number,
- *   stderr?: number, poll?: () => boolean }} options  `root` and `workspace` are folders of the
- *   host, the streams are descriptors of the host
+ * Returns a guest that has not booted. `root` and `workspace` are folders of the host. The other
+ * options `stdin`, `stdout` and `stderr` are descriptors of the host.
  */
 export async function makeGuest({ wasm, module, root = rootDir, workspace = process.cwd(), poll, ...streams } = {}) {
   const { WASI } = await import('node:wasi');

@@ -18,7 +18,10 @@ export const COMMON = [
   '-w',
 ];
 
-/** Flags of CPython's own units. `_WASI_EMULATED_*` select the parts of libc that WASI has no call for. */
+/**
+ * Flags of CPython's own units. `_WASI_EMULATED_*` select the parts of libc that WASI has no call
+ * for.
+ */
 export const PYTHON = [
   ...COMMON,
   '-D_WASI_EMULATED_SIGNAL',
@@ -31,7 +34,9 @@ export const PYTHON = [
   '-IInclude/internal/mimalloc',
 ];
 
-/** Constants that CPython's Makefile passes to single units. The paths are those of the image. */
+/**
+ * Constants that CPython's Makefile passes to single units. The paths are the paths of the image.
+ */
 export const UNIT_FLAGS = {
   'Modules/getpath.c': [
     '-DPYTHONPATH=""',

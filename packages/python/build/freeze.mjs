@@ -1,6 +1,6 @@
-// Makes the frozen modules: the interpreter's own start code as bytes of bytecode. CPython's program
-// for this purpose, `_freeze_module`, is the interpreter without frozen modules. The build compiles
-// it to a WASI command and runs it here, so no native Python is needed. Next: compile.mjs.
+// Makes the frozen modules: the interpreter's own start code as bytes of bytecode. CPython's
+// program for this purpose, `_freeze_module`, is the interpreter without frozen modules. The build
+// compiles it to a WASI command and runs it here, so no native Python is needed. Next: compile.mjs.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,7 +1,7 @@
 // Writes `dist/root`: the root folder that the image build serves, with the standard library, the
-// bootstrap, and the bytecode of both. The guest itself compiles the bytecode, so the bytecode always
-// fits the interpreter. The bytecode is never compared with its source (`unchecked-hash`), because
-// the folder is read-only. Next: dev-host.mjs, which runs the guest.
+// bootstrap, and the bytecode of both. The guest itself compiles the bytecode, so the bytecode
+// always fits the interpreter. The bytecode is never compared with its source (`unchecked-hash`),
+// because the folder is read-only. Next: dev-host.mjs, which runs the guest.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -29,14 +29,18 @@ export async function stageLibrary(source, wasm, key) {
   if (existsSync(stamp) && existsSync(rootDir) && readFileSync(stamp, 'utf8') === stampText) return false;
 
   const temporary = join(distDir, `root.${process.pid}`);
-  for (const [path, text] of files) {
-    const target = join(temporary, path);
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, text);
+  try {
+    for (const [path, text] of files) {
+      const target = join(temporary, path);
+      mkdirSync(dirname(target), { recursive: true });
+      writeFileSync(target, text);
+    }
+    await step('compiling the standard library', 'about 10 s', () => compileLibrary(wasm, temporary));
+    rmSync(rootDir, { recursive: true, force: true });
+    renameSync(temporary, rootDir);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
   }
-  await step('compiling the standard library', 'about 30 s', () => compileLibrary(wasm, temporary));
-  rmSync(rootDir, { recursive: true, force: true });
-  renameSync(temporary, rootDir);
   writeFileSync(stamp, stampText);
   return true;
 }

@@ -16,7 +16,8 @@ import { withoutParents } from './units.mjs';
 /** Makes `dist/python.wasm` and `dist/root/`. */
 export async function buildPython() {
   const files = await readSource();
-  // Almost all files are UTF-8. The others are data of codecs' tests, which the build does not read.
+  // Almost all files are UTF-8. The others are data of codecs' tests, which the build does not
+  // read.
   const source = new Map([...files].map(([path, bytes]) => [path, bytes.toString('utf8')]));
   applyPatches(source, loadPatches(patchesDir));
   for (const [path, text] of source) {

@@ -11,7 +11,7 @@ import { configDir, runnerShimDir, shimDir } from './paths.mjs';
 const INCLUDED =
   /^(?:Objects\/(?:mimalloc\/|typeslots\.inc)|Modules\/(?:expat\/(?:xmltok_impl|xmltok_ns|xcsinc)|get(?:addr|name)info|_blake2\/impl\/[\w-]+)\.c)/;
 
-/** The shim's files that are those of the JavaScript guest. */
+/** The files of the JavaScript guest's shim that this guest shares. */
 const RUNNER_FILES = ['abi.h', 'host.h', 'memory.c'];
 
 /** Returns the headers that every unit may read, with their digest. */
@@ -26,8 +26,8 @@ export function readHeaders(source, libraries) {
 }
 
 /**
- * Replaces `#include "../x.h"` by the path from the root of the source. The file system of the clang
- * package has no `..`.
+ * Replaces `#include "../x.h"` by the path from the root of the source. The file system of the
+ * clang package has no `..`.
  */
 export const withoutParents = (path, text) =>
   text.replace(/^(\s*#\s*include\s+")(\.\.\/[^"]+)"/gm, (_, begin, name) => `${begin}${join(dirname(path), name)}"`);

@@ -1,8 +1,8 @@
 /* The exports of docs/internals/guest-abi.md: boot, freeze, info, inbox and turn.
 
-   A turn gives each event to the function `deliver` of the bootstrap, which runs the program to its
-   end. Calls of the kernel block the VM in the middle of the turn, so a program of Python needs no
-   event loop around it. Next: bootstrap/_coldframe/events.py. */
+   A turn passes each event to the function `deliver` of the bootstrap, which runs the program to
+   its end. Calls of the kernel block the VM in the middle of the turn, so a program of Python
+   needs no event loop around it. Next: bootstrap/_coldframe/events.py. */
 #include <unistd.h>
 
 #include "shim.h"

@@ -1,4 +1,4 @@
-/* Converts the error numbers of the kernel, which are Linux's, to those of WASI's libc. */
+/* Converts the error numbers of the kernel, which are Linux's, to the numbers of WASI's libc. */
 #include <errno.h>
 
 #include "shim.h"

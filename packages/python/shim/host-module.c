@@ -1,5 +1,5 @@
-/* The built-in module `_coldframe_host`: the bootstrap's way to the state block and the sidecar. The
-   bootstrap (bootstrap/) decides, and this module only stores. Next: entry.c. */
+/* The built-in module `_coldframe_host`: the bootstrap's way to the state block and the sidecar.
+   The bootstrap (bootstrap/) decides, and this module only stores. Next: entry.c. */
 #include "shim.h"
 
 CfGuest cf_guest = { .state = { .timer_at = -1 } };

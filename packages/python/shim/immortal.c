@@ -1,9 +1,10 @@
 /* Makes all live objects immortal, so that no program of an image writes their reference counts.
 
-   A written page of the image becomes a private page of the program. Without this step, every use of
-   an object of the image would write a page. The walk begins at the collector's objects and follows
-   the references that each type reports. Code objects report none, so their fields are listed here.
-   `gc.freeze` must follow and not precede, because it hides the objects from the collector. */
+   A written page of the image becomes a private page of the program. Without this step, every
+   use of an object of the image would write a page. The walk begins at the collector's objects
+   and follows the references that each type reports. Code objects report none, so their fields
+   are listed here. `gc.freeze` must follow and not precede, because it hides the objects from
+   the collector. */
 #include "shim.h"
 
 typedef struct Walk {

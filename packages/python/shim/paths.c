@@ -1,8 +1,8 @@
 /* Replaces the part of WASI's libc that resolves paths.
 
    The libc emulates absolute paths and a working directory over preopened descriptors. It looks for
-   these from descriptor 3 upwards, where the kernel's own descriptors begin, and keeps the working
-   directory itself, where the kernel does not see it. The functions below have the names of the
+   these from descriptor 3 upwards, where the kernel's own descriptors begin. It also keeps the
+   working directory, which the kernel then does not know. The functions below have the names of the
    libc's functions, so the linker takes these. An absolute path begins at CF_ROOT, and any other
    path at CF_WORKING_DIRECTORY. The kernel keeps the working directory. */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What the files of the shim share. Next: entry.c, the guest's entry points. */
+/* The declarations that the shim's files share. Next: entry.c, the guest's entry points. */
 #ifndef COLDFRAME_PYTHON_SHIM_H
 #define COLDFRAME_PYTHON_SHIM_H
 #include <Python.h>

@@ -1,7 +1,7 @@
 // Compiles and links C with the clang of the npm package @yowasp/clang, which is wasm itself, so no
 // system toolchain is needed. Every object is cached under the digest of its inputs, so a change in
-// one file compiles one unit again. The modules of all guests are built here. Next: clang-worker.mjs
-// runs clang; compile.mjs and packages/python/build/compile.mjs name the units.
+// one file compiles one unit again. The modules of all guests are built here. Next:
+// clang-worker.mjs runs clang; compile.mjs and packages/python/build/compile.mjs name the units.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -44,10 +44,9 @@ def evaluate(id, flags, payload):
     code, reason = program.outcome(body)
     undo()
     if ends_runner:
-        program.run(lambda: None)
-        host.program_ended(code, reason)
+        program.end(code, reason)
     else:
-        program._flush()
+        program.flush()
         host.evaluation_ended(code, reason)
 
 

@@ -19,11 +19,15 @@ _INTERRUPTED = 130
 
 def run(body):
     """Calls `body`, which runs the code of the program, and ends the program."""
-    code, reason = outcome(body)
+    end(*outcome(body))
+
+
+def end(code, reason):
+    """Runs what a program left for its end, and ends it with an exit code and a reason."""
     ended, late = outcome(_finish)
     if reason == host.REASON_NORMAL and late != host.REASON_NORMAL:
         code, reason = ended, late
-    if not _flush() and code == 0:
+    if not flush() and code == 0:
         code = 120
     host.program_ended(code, reason)
 
@@ -89,7 +93,7 @@ def _finish():
     atexit._run_exitfuncs()
 
 
-def _flush():
+def flush():
     """Writes what the standard streams still hold. Returns whether this succeeded."""
     succeeded = True
     for stream in (sys.stdout, sys.stderr):
