@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { isMainThread, Worker } from 'node:worker_threads';
 import { DevGuest, startEvent } from '../../runner/build/dev-host.mjs';
 import { pythonPath, rootDir } from './paths.mjs';
+import { WASI } from './wasi.mjs';
 
 /** The numbers of shim/calls.h. */
 const ROOT = 0x7fff0000;
@@ -121,7 +122,6 @@ class DevWasi {
  * options `stdin`, `stdout` and `stderr` are descriptors of the host.
  */
 export async function makeGuest({ wasm, module, root = rootDir, workspace = process.cwd(), poll, ...streams } = {}) {
-  const { WASI } = await import('node:wasi');
   const wasi = new DevWasi(
     new WASI({ version: 'preview1', preopens: { '/': root, [WORKSPACE]: workspace }, returnOnExit: false, ...streams }),
   );
@@ -152,7 +152,6 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   if (isMainThread) {
     const worker = new Worker(new URL(import.meta.url), {
       argv: process.argv.slice(2),
-      execArgv: ['--no-warnings'],
       resourceLimits: { stackSizeMb: STACK_MIB },
     });
     worker.on('exit', (code) => {

@@ -4,12 +4,12 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { WASI } from 'node:wasi';
 import { buildModule } from '../../runner/build/clang.mjs';
 import { step } from '../../runner/build/progress.mjs';
 import { LINK_COMMAND } from './flags.mjs';
 import { cacheDir } from './paths.mjs';
 import { shimUnits, unit } from './units.mjs';
+import { WASI } from './wasi.mjs';
 
 /**
  * Returns the headers of all frozen modules: path to text.

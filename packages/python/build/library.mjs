@@ -50,7 +50,6 @@ function compileLibrary(wasm, root) {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('library-worker.mjs', import.meta.url), {
       workerData: { wasm, root },
-      execArgv: ['--no-warnings'],
       resourceLimits: { stackSizeMb: 200 },
     });
     worker.once('error', reject);

@@ -18,7 +18,6 @@ export class GuestThread {
     const thread = new GuestThread();
     thread.#worker = new Worker(new URL(import.meta.url), {
       workerData: SERVE,
-      execArgv: ['--no-warnings'],
       resourceLimits: { stackSizeMb: STACK_MIB },
     });
     await once(thread.#worker, 'message');
