@@ -19,6 +19,7 @@ import { watchFolders } from './build/watch.mjs';
 const HELP = `pnpm build [options]   builds everything that is missing or out of date
   --dev         builds the sidecar without link-time optimization: quick to build, slower to run
   --sanitize    also builds a guest with checks for undefined behaviour, in .build/sanitized
+  --python      also builds the guest of Python
   --watch       builds again after every change, until interrupted
   --only STEP   builds only this step; may be given several times
   --force       builds steps that are up to date too
@@ -40,8 +41,8 @@ function checkMachine() {
 }
 
 /** Returns the steps that `only` names, or all steps if `only` is empty. */
-function select({ only = [], dev, sanitize }) {
-  const steps = allSteps({ dev, sanitize });
+function select({ only = [], dev, sanitize, python }) {
+  const steps = allSteps({ dev, sanitize, python });
   const unknown = only.find((name) => !steps.some((step) => step.name === name));
   if (unknown) {
     throw new BuildFailure(`--only: expected one of ${steps.map((step) => step.name).join(', ')}, received ${unknown}`);
@@ -76,11 +77,11 @@ async function runStep(step, progress, force) {
 /**
  * Builds the steps in `only`, or all steps, if they are out of date. `dev` chooses the development
  * build of the sidecar; without `dev` a sidecar of a development build is out of date. `sanitize`
- * adds the steps of the sanitized guest.
+ * adds the steps of the sanitized guest, and `python` the step of the Python guest.
  */
-export async function ensureBuilt({ only = [], force = false, dev = false, sanitize = false } = {}) {
+export async function ensureBuilt({ only = [], force = false, dev = false, sanitize = false, python = false } = {}) {
   checkMachine();
-  const steps = select({ only, dev, sanitize });
+  const steps = select({ only, dev, sanitize, python });
   if (findStale(steps, force).length === 0) return;
   const onWait = (pid) => process.stderr.write(`[build] waiting for the build that process ${pid} runs in this checkout\n`);
   await withLock(async () => {
@@ -121,6 +122,7 @@ async function main() {
     list: { type: 'boolean' },
     only: { type: 'string', multiple: true },
     sanitize: { type: 'boolean' },
+    python: { type: 'boolean' },
     watch: { type: 'boolean' },
   };
   const { values } = parseArgs({ options });

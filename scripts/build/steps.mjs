@@ -13,6 +13,10 @@
 //
 //   sanitized-guest, guest, imager ► sanitized-image, sanitized-shell         .build/sanitized
 //
+// With `python`, one more step makes the guest of Python:
+//
+//   python               packages/python/dist   python.wasm, and the standard library
+//
 // The imager turns wasmtime's compiler on. In one call of cargo, cargo would turn the compiler on
 // for the sidecar as well, which must start fast and contain no compiler. A release therefore
 // compiles wasmtime twice: for `imager` in the profile `builder`, and for `native` in the profile
@@ -191,12 +195,25 @@ const sanitizedSteps = () => [
   sanitizedImage('shell', 'shell', ['inputs', 'shell-inputs'], 15),
 ];
 
+/** The step of the Python guest (packages/python). */
+const pythonStep = {
+  name: 'python',
+  title: 'CPython to WebAssembly, and the standard library',
+  needs: [],
+  inputs: ['packages/python', 'packages/runner/build', 'packages/runner/engine/shim', 'pnpm-lock.yaml'],
+  skip: ['dist', 'README.md', ...NOTICES, ...TESTS],
+  outputs: ['packages/python/dist/python.wasm', 'packages/python/dist/root'],
+  expectedSeconds: 600,
+  run: (report) =>
+    run(process.execPath, ['packages/python/build/main.mjs'], { onLine: (line) => report(line.replace(/^\[runner\] /, '')) }),
+};
+
 /**
  * Returns all steps, each after the steps that it needs. Steps with the same `lane` run one at a
  * time. `dev` chooses the development build of `native`; the other steps do not depend on `dev`.
- * `sanitize` adds the steps of the sanitized guest.
+ * `sanitize` adds the steps of the sanitized guest, and `python` the step of the Python guest.
  */
-export const steps = ({ dev = false, sanitize = false } = {}) => {
+export const steps = ({ dev = false, sanitize = false, python = false } = {}) => {
   // The two steps that call cargo have the same profile in a development build. Cargo locks the
   // folder of a profile.
   const lane = dev ? 'cargo' : undefined;
@@ -270,5 +287,6 @@ export const steps = ({ dev = false, sanitize = false } = {}) => {
       run: copyNotices,
     },
     ...(sanitize ? sanitizedSteps() : []),
+    ...(python ? [pythonStep] : []),
   ].map((step) => ({ key: machine, ...step }));
 };

@@ -47,8 +47,12 @@ export class DevGuest {
     write,
     read,
     poll,
+    sys,
+    wasi,
   } = {}) {
     this.module = module;
+    this.sys = sys ?? (() => ENOSYS);
+    this.wasi = wasi;
     this.write = write ?? ((fd, bytes) => writeSync(fd, bytes));
     this.read = read ?? ((fd, bytes) => (fd === 0 ? readSync(0, bytes) : EBADF));
     this.poll = poll ?? (() => false);
@@ -64,7 +68,8 @@ export class DevGuest {
    * block into this object.
    */
   boot({ freeze = true } = {}) {
-    this.exports._initialize();
+    if (this.wasi) this.wasi.initialize(this.instance);
+    else this.exports._initialize();
     if (this.exports.cf_boot() !== 0) throw new Error('cf_boot failed');
     if (freeze && this.exports.cf_freeze() !== 0) throw new Error('cf_freeze failed');
     this.building = false;
@@ -119,8 +124,8 @@ export class DevGuest {
       wait_writable: () => 0,
       read: (fd, ptr, len) => this.#read(fd, bytes(ptr, len)),
       wait_readable: () => 0,
-      sys: () => BigInt(ENOSYS),
-      sys_wait: () => BigInt(ENOSYS),
+      sys: (number, ...args) => BigInt(this.sys(number, args.map(Number))),
+      sys_wait: (number, ...args) => BigInt(this.sys(number, args.map(Number))),
       poll: () => (this.poll() ? 1 : 0),
       clock: (id) => (id === CLOCK.wall ? BigInt(Date.now()) * 1_000_000n : BigInt(Math.round(performance.now() * 1e6))),
       random: (ptr, len) => {
@@ -132,7 +137,7 @@ export class DevGuest {
       },
       build_file: (ptr, len, buf, cap) => this.#buildFile(Buffer.from(bytes(ptr, len)).toString(), buf, cap),
     };
-    const wasi = new Proxy({}, { get: () => () => WASI_ENOSYS });
+    const wasi = this.wasi?.imports ?? new Proxy({}, { get: () => () => WASI_ENOSYS });
     return { coldframe, wasi_snapshot_preview1: wasi };
   }
 

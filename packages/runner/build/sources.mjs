@@ -35,20 +35,21 @@ export const ENGINE_FILES = [
   'builtin-iterator-zip-keyed.h',
 ];
 
-let packages;
+/** The packages of each manifest: the folder of the manifest → cargo's list. */
+const packages = new Map();
 
 /**
- * Returns the folder of a package that `engine/Cargo.toml` pins. Cargo downloads the package if it
- * is not in cargo's cache.
+ * Returns the folder of a package that the manifest in `folder` pins. Cargo downloads the package
+ * if it is not in cargo's cache.
  */
-export function findPackage(name, version) {
-  const manifest = join(engineDir, 'Cargo.toml');
-  if (packages === undefined) {
+export function findPackage(name, version, folder = engineDir) {
+  const manifest = join(folder, 'Cargo.toml');
+  if (!packages.has(folder)) {
     const cargo = (...args) => runCargo([...args, '--locked', '--manifest-path', manifest]);
     cargo('fetch', '--quiet');
-    packages = JSON.parse(cargo('metadata', '--format-version', '1', '--offline')).packages;
+    packages.set(folder, JSON.parse(cargo('metadata', '--format-version', '1', '--offline')).packages);
   }
-  const found = packages.find((entry) => entry.name === name && entry.version === version);
+  const found = packages.get(folder).find((entry) => entry.name === name && entry.version === version);
   if (!found) throw new Error(`cargo has no package ${name} ${version}: pin the package in ${manifest}`);
   return dirname(found.manifest_path);
 }

@@ -1,0 +1,14 @@
+"""The bootstrap of the Python guest: the code that runs programs in a process.
+
+The package is part of the standard library's folder and of the memory image. Nothing here is an
+interface for programs. The modules, in the order of a process:
+
+    events        receives the events of docs/internals/guest-abi.md
+    start         decodes the start block and runs the program in its mode
+    renew         renews what a copy of the image must not share with other copies
+    command_line  runs a command line of `python3`
+    program       runs code, reports its error, and ends the program
+    evaluations   runs the snippets of a resident runner
+    cells         runs the cells of a notebook
+    preloaded     the modules of the standard library that the image has imported
+"""

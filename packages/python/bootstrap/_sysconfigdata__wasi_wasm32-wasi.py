@@ -1,0 +1,17 @@
+"""The variables of CPython's build that `sysconfig` reports: only those that programs read."""
+
+build_time_vars = {
+    "ABIFLAGS": "",
+    "EXT_SUFFIX": ".cpython-313-wasm32-wasi.so",
+    "HOST_GNU_TYPE": "wasm32-unknown-wasip1",
+    "MACHDEP": "wasi",
+    "MULTIARCH": "wasm32-wasi",
+    "Py_DEBUG": 0,
+    "Py_ENABLE_SHARED": 0,
+    "Py_GIL_DISABLED": 0,
+    "SOABI": "cpython-313-wasm32-wasi",
+    "VERSION": "3.13",
+    "WITH_PYMALLOC": 1,
+    "prefix": "/usr",
+    "exec_prefix": "/usr",
+}

@@ -1,0 +1,1 @@
+//! Empty: cargo only downloads the packages that `Cargo.toml` pins.
