@@ -203,7 +203,7 @@ const pythonStep = {
   inputs: ['packages/python', 'packages/runner/build', 'packages/runner/engine/shim', 'pnpm-lock.yaml'],
   skip: ['dist', 'README.md', ...NOTICES, ...TESTS],
   outputs: ['packages/python/dist/python.wasm', 'packages/python/dist/root'],
-  expectedSeconds: 600,
+  expectedSeconds: 360,
   run: (report) =>
     run(process.execPath, ['packages/python/build/main.mjs'], { onLine: (line) => report(line.replace(/^\[runner\] /, '')) }),
 };

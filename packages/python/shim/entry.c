@@ -102,6 +102,7 @@ CF_EXPORT(cf_freeze) int32_t cf_freeze(void)
     PyGC_Collect();
     if (!cf_make_immortal())
         fail(CF_FATAL_MEMORY, "no memory to freeze the image");
+    cf_cluster_allocations();
     frozen_end = (uint32_t)(uintptr_t)sbrk(0);
     return 0;
 }

@@ -27,6 +27,9 @@ void cf_evaluation_ended(int32_t code, uint32_t reason);
 /* immortal.c: makes all live objects immortal. Returns whether there was enough memory. */
 bool cf_make_immortal(void);
 
+/* clusters.c: keeps programs from allocating between the objects of the image. */
+void cf_cluster_allocations(void);
+
 /* errors.c: returns libc's number of a Linux error number. */
 int cf_errno(int64_t linux_number);
 

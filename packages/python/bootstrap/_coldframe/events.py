@@ -6,7 +6,7 @@ because calls of the kernel block the program in the middle of a turn.
 
 import _coldframe_host as host
 
-from . import evaluations, preloaded, renew, start  # noqa: F401 - imports the modules of the image
+from . import evaluations, preloaded, start, warm  # noqa: F401 - imports the modules of the image
 
 
 def deliver(kind, id, result, payload):
@@ -18,3 +18,6 @@ def deliver(kind, id, result, payload):
     elif kind == host.EVENT_RESTORE:
         start.restore(payload)
     # Other events belong to operations, and the guest starts none: its calls block instead.
+
+
+warm.up()

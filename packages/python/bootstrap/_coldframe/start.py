@@ -26,14 +26,9 @@ class Start:
 
 
 def start(mode, block):
-    """Makes the process of the start block, and runs its program."""
+    """Runs the program of a start block."""
     begin = Start(block)
-    renew.environment(begin.variables)
-    renew.process(begin.pid, begin.ppid)
-    renew.everything()
-    sys.argv = list(begin.arguments) or [""]
-    sys.orig_argv = list(sys.argv)
-    sys.dont_write_bytecode = "PYTHONDONTWRITEBYTECODE" in os.environ
+    prepare(begin)
 
     if mode == host.MODE_RESIDENT:
         evaluations.begin()
@@ -45,6 +40,16 @@ def start(mode, block):
         sys.argv[0] = "-c"
         sys.path.insert(0, "")
         program.run(lambda: program.run_text(begin.source, "<string>"))
+
+
+def prepare(begin):
+    """Makes the process of the start block."""
+    renew.environment(begin.variables)
+    renew.process(begin.pid, begin.ppid)
+    renew.everything()
+    sys.argv = list(begin.arguments) or [""]
+    sys.orig_argv = list(sys.argv)
+    sys.dont_write_bytecode = "PYTHONDONTWRITEBYTECODE" in os.environ
 
 
 def restore(block):
