@@ -77,7 +77,7 @@ async function runStep(step, progress, force) {
 /**
  * Builds the steps in `only`, or all steps, if they are out of date. `dev` chooses the development
  * build of the sidecar; without `dev` a sidecar of a development build is out of date. `sanitize`
- * adds the steps of the sanitized guest, and `python` the step of the Python guest.
+ * adds the steps of the sanitized guest, and `python` the steps of the Python guest.
  */
 export async function ensureBuilt({ only = [], force = false, dev = false, sanitize = false, python = false } = {}) {
   checkMachine();

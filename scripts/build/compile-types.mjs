@@ -17,10 +17,10 @@ const tsc = () => fromRoot('node_modules/typescript/bin/tsc');
 
 /**
  * Lists the compiler's outputs in a package's `dist/`. The excluded folders have JavaScript that is
- * an input of the images, or the bundle of a web page.
+ * an input of the images, the bundle of a web page, or Python's library.
  */
 export const compiledFiles = (folder) =>
-  listFiles([`${folder}/dist`], ['inputs', 'shell-inputs', 'ui']).filter((path) => COMPILED.test(path));
+  listFiles([`${folder}/dist`], ['inputs', 'shell-inputs', 'ui', 'root']).filter((path) => COMPILED.test(path));
 
 /**
  * Compiles the package in `folder`. `bundles` has the entry points that are bundled (bundle.mjs).

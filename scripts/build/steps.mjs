@@ -15,7 +15,7 @@
 //
 // With `python`, one more step makes the guest of Python:
 //
-//   python               packages/python/dist   python.wasm, and the standard library
+//   python ► python-image   packages/python/dist   python.wasm and the standard library; the image
 //
 // The imager turns wasmtime's compiler on. In one call of cargo, cargo would turn the compiler on
 // for the sidecar as well, which must start fast and contain no compiler. A release therefore
@@ -195,6 +195,24 @@ const sanitizedSteps = () => [
   sanitizedImage('shell', 'shell', ['inputs', 'shell-inputs'], 15),
 ];
 
+const PYTHON_DIST = 'packages/python/dist';
+
+/** The image of Python, from the module and the standard library. */
+const pythonImageStep = {
+  name: 'python-image',
+  title: 'image of Python',
+  needs: ['python', 'imager'],
+  inputs: [`${PYTHON_DIST}/python.wasm`, `${PYTHON_DIST}/root`, ...IMAGER_IDENTITY],
+  outputs: [`${PYTHON_DIST}/python.image`],
+  listOutputs: () => imageFiles('python', PYTHON_DIST),
+  expectedSeconds: 15,
+  run: (report) => {
+    const folders = ['--inputs', `${PYTHON_DIST}/root`, '--out', PYTHON_DIST];
+    const options = ['--wasm', `${PYTHON_DIST}/python.wasm`, ...folders, '--name', 'python', '--module', 'python'];
+    return run(fromRoot(IMAGER), options, { onLine: report });
+  },
+};
+
 /** The step of the Python guest (packages/python). */
 const pythonStep = {
   name: 'python',
@@ -211,7 +229,7 @@ const pythonStep = {
 /**
  * Returns all steps, each after the steps that it needs. Steps with the same `lane` run one at a
  * time. `dev` chooses the development build of `native`; the other steps do not depend on `dev`.
- * `sanitize` adds the steps of the sanitized guest, and `python` the step of the Python guest.
+ * `sanitize` adds the steps of the sanitized guest, and `python` the steps of the Python guest.
  */
 export const steps = ({ dev = false, sanitize = false, python = false } = {}) => {
   // The two steps that call cargo have the same profile in a development build. Cargo locks the
@@ -263,6 +281,7 @@ export const steps = ({ dev = false, sanitize = false, python = false } = {}) =>
       run: (report) => makeImage('shell', ['inputs', 'shell-inputs'], report),
     },
     typescript('runner', [], []),
+    typescript('python', [], []),
     typescript('sidecar', [], [], { bundles: { entries: { index: 'index.js' } } }),
     typescript('sdk', ['runner', 'sidecar'], ['runner', 'sidecar'], { bundles: SDK_BUNDLES }),
     typescript('server', ['sdk'], ['sdk']),
@@ -287,6 +306,6 @@ export const steps = ({ dev = false, sanitize = false, python = false } = {}) =>
       run: copyNotices,
     },
     ...(sanitize ? sanitizedSteps() : []),
-    ...(python ? [pythonStep] : []),
+    ...(python ? [pythonStep, pythonImageStep] : []),
   ].map((step) => ({ key: machine, ...step }));
 };

@@ -1,4 +1,4 @@
-// Returns the folder of Python: the image, the module that the image names, and `lib` with the
+// Returns the folder of Python: the image, the module that the image names, and `root` with the
 // standard library.
 
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const fs = createRequire(import.meta.url)('node:fs') as typeof import('node:fs');
 
 /**
- * Returns the path of the folder with `python.image`, its module and `lib`: `COLDFRAME_PYTHON`, or
+ * Returns the path of the folder with `python.image`, its module and `root`: `COLDFRAME_PYTHON`, or
  * the folder of this package. Returns `undefined` if the image has not been built.
  */
 export function pythonDir(): string | undefined {

@@ -35,7 +35,7 @@ class Options:
 def main(arguments, file):
     """Runs the file at the path `file`, or the command line `arguments` if `file` is empty."""
     if file:
-        sys.argv = [file, *arguments[1:]]
+        sys.argv = arguments[1:]
         return _run_file(file, Options())
     options = _parse(arguments[1:])
     if options.ends:

@@ -2,7 +2,7 @@
 //! `runtime/registry.rs`.
 
 use crate::containment::contained;
-use crate::installation::Installation;
+use crate::installation::{ImageKind, Installation};
 use crate::options::{CoreOptions, RuntimeOptions};
 use crate::outcome::Resources;
 use crate::outside::Edge;
@@ -47,6 +47,15 @@ impl Core {
         let registry = Registry::new(installation, Scheduler::new(workers, options.spin), options.max_runtimes, edge);
         let load_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         Ok(Self { registry: Arc::new(registry), load_ns })
+    }
+
+    /// Loads the image and the module of Python if Python is installed. Otherwise the first program
+    /// of Python loads both. A process that soon refuses new code calls this method.
+    pub fn load_python(&self) -> Result<(), Error> {
+        match self.installation().factory(ImageKind::Python) {
+            Ok(_) | Err(Error::PythonMissing { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the installation, which has the images and their module.

@@ -22,7 +22,7 @@ use std::sync::Arc;
 const PYTHON_PACKAGE: &str = "@coldframe/python";
 const PYTHON_IMAGE: &str = "python.image";
 /// The folder of Python's standard library, in the folder of the image.
-const PYTHON_LIBRARY: &str = "lib";
+const PYTHON_LIBRARY: &str = "root/usr/lib/python3.13";
 
 /// A kind of image. The numbers are part of the format of snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use std::time::Duration;
 pub struct CoreOptions {
     /// The folder with `guest.image` and the precompiled module that the image names.
     pub image_dir: PathBuf,
-    /// The folder with `python.image`, its module and the folder `lib` with Python's standard
+    /// The folder with `python.image`, its module and the folder `root` with Python's standard
     /// library. Python is not installed if there is no option or no such folder.
     pub python_dir: Option<PathBuf>,
     /// The number of threads that run guests. 0 means one thread for each processor.

@@ -59,7 +59,14 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments, building: Option<Building>, outgoing: Arc<Outgoing>) -> ExitCode {
-    let core = match Core::open(&arguments.core) {
+    // The wall refuses new code, so the module of Python is loaded before the wall is closed.
+    let opened = Core::open(&arguments.core).and_then(|core| {
+        if building.is_some() {
+            core.load_python()?;
+        }
+        Ok(core)
+    });
+    let core = match opened {
         Ok(core) => core,
         Err(error) => {
             outgoing.push(connection_error(&failure(&error, ErrorContext::NONE)));

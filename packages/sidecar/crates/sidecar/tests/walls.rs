@@ -158,8 +158,8 @@ fn python_and_its_library_can_be_read_behind_each_wall() {
     let copies = Copies::new("python");
     let folder = copies.image();
     std::fs::copy(folder.join("guest.image"), folder.join("python.image")).unwrap();
-    std::fs::create_dir(folder.join("lib")).unwrap();
-    std::fs::write(folder.join("lib/os.py"), "name = 'posix'").unwrap();
+    std::fs::create_dir_all(folder.join("root/usr/lib/python3.13")).unwrap();
+    std::fs::write(folder.join("root/usr/lib/python3.13/os.py"), "name = 'posix'").unwrap();
     let python = ["--python", folder.to_str().unwrap()];
     let refused = || refusing(&[libc::SYS_unshare], libc::EPERM);
     let walled = [

@@ -22,8 +22,8 @@ impl Folder {
     pub(super) fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("coldframe-python-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(folder.join("lib")).expect("a temporary directory");
-        std::fs::write(folder.join("lib/os.py"), "name = 'posix'").expect("a file");
+        std::fs::create_dir_all(folder.join("root/usr/lib/python3.13")).expect("a temporary directory");
+        std::fs::write(folder.join("root/usr/lib/python3.13/os.py"), "name = 'posix'").expect("a file");
         let images = options().image_dir;
         let mut image = std::fs::read(images.join("guest.image")).expect("the guest image");
         let header = Header::decode(&image[..HEADER_LEN], image.len() as u64).expect("a header");

@@ -221,6 +221,7 @@ fn open(call: &mut Call<'_>, fd: u32, path: (u32, u32), how: u32, rights: u64, o
 fn fdstat(call: &mut Call<'_>, fd: u32, out: u32) -> Result<(), i32> {
     let kind = match call.data_mut().files.get(fd) {
         _ if fd < FIRST => 0,
+        _ if ROOTS.contains(&fd) => DIRECTORY,
         Ok(Open::File(..)) => FILE,
         Ok(Open::Directory(..)) => DIRECTORY,
         Err(error) => return Err(error),

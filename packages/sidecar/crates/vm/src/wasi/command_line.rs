@@ -71,9 +71,9 @@ fn put_texts(call: &mut Call<'_>, texts: &[Vec<u8>], pointers: u32, address: u32
 }
 
 /// Ends the turn and the program. `Vm::turn` reports the exit code.
-pub(super) async fn proc_exit(call: &mut Call<'_>, code: u32) -> Outcome {
+pub(super) fn proc_exit(call: &mut Call<'_>, code: u32) -> wasmtime::Result<()> {
     call.data_mut().wasi.exit_code = Some(code.cast_signed());
-    Err(stopped().into())
+    Err(stopped())
 }
 
 /// Sends a signal to the program itself. WASI has Linux's numbers of signals without SIGSTKFLT, so

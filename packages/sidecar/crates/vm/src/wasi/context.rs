@@ -7,10 +7,11 @@ use coldframe_error::Errno;
 use coldframe_kernel::{Fd, Start};
 use std::pin::Pin;
 
-/// The descriptor that stands for `/` in calls with a path. No table of descriptors is this long.
-const ROOT: u32 = 0x7fff_0000;
-/// The descriptor that stands for the working directory in calls with a path.
-const WORKING_DIRECTORY: u32 = 0x7fff_0001;
+/// The descriptor that stands for `/` in calls with a path and in `fd_fdstat_get`. No table of
+/// descriptors is this long.
+pub(super) const ROOT: u32 = 0x7fff_0000;
+/// The descriptor that stands for the working directory, in the same calls.
+pub(super) const WORKING_DIRECTORY: u32 = 0x7fff_0001;
 /// The most vectors of one call, as Linux's `IOV_MAX`.
 const MAX_VECTORS: u32 = 1_024;
 

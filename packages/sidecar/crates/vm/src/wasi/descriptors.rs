@@ -1,6 +1,6 @@
 //! Calls of one descriptor, except reads and writes. Next: `listing.rs`.
 
-use super::context::{Outcome, call_beside, plain_call, put, put_u64};
+use super::context::{Outcome, ROOT, WORKING_DIRECTORY, call_beside, plain_call, put, put_u64};
 use super::stat::{Attributes, FileType, KERNEL_LEN};
 use super::transfer::NON_BLOCKING;
 use crate::access::Call;
@@ -62,6 +62,9 @@ pub(super) async fn fd_sync(call: &mut Call<'_>, fd: u32) -> Outcome {
 }
 
 pub(super) async fn fd_fdstat_get(call: &mut Call<'_>, fd: u32, out: u32) -> Outcome {
+    if matches!(fd, ROOT | WORKING_DIRECTORY) {
+        return put_fdstat(call, out, FileType::Directory, 0, ALL);
+    }
     let file_type = attributes(call, fd).await?.file_type();
     let status = plain_call(call, FileCall::StatusFlags, &[fd.into()]).await?;
     let has_position = plain_call(call, FileCall::Lseek, &[fd.into(), 0, 1]).await.is_ok();
@@ -78,9 +81,14 @@ pub(super) async fn fd_fdstat_get(call: &mut Call<'_>, fd: u32, out: u32) -> Out
     }
     let append = if status & APPEND != 0 { FLAG_APPEND } else { 0 };
     let non_blocking = if status & NON_BLOCKING != 0 { FLAG_NON_BLOCKING } else { 0 };
+    put_fdstat(call, out, file_type, append | non_blocking, rights)
+}
+
+/// Writes WASI's `fdstat`.
+fn put_fdstat(call: &mut Call<'_>, out: u32, file_type: FileType, flags: u32, rights: u64) -> Outcome {
     let mut bytes = [0; 24];
     bytes[0] = file_type as u8;
-    bytes[2] = (append | non_blocking) as u8;
+    bytes[2] = flags as u8;
     bytes[8..16].copy_from_slice(&rights.to_le_bytes());
     bytes[16..].copy_from_slice(&rights.to_le_bytes());
     put(call, out, &bytes)

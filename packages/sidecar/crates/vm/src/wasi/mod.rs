@@ -45,12 +45,13 @@ macro_rules! imports {
 
 /// Defines all functions of WASI preview 1.
 pub(crate) fn define(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
+    // The only function that returns nothing.
+    linker.func_wrap(MODULE, "proc_exit", |mut call: Call<'_>, code: u32| command_line::proc_exit(&mut call, code))?;
     imports! { linker:
         "args_get" => command_line::args_get, (pointers: u32, texts: u32);
         "args_sizes_get" => command_line::args_sizes_get, (count: u32, len: u32);
         "environ_get" => command_line::environ_get, (pointers: u32, texts: u32);
         "environ_sizes_get" => command_line::environ_sizes_get, (count: u32, len: u32);
-        "proc_exit" => command_line::proc_exit, (code: u32);
         "proc_raise" => command_line::proc_raise, (signal: u32);
         "clock_res_get" => clocks::clock_res_get, (clock: u32, out: u32);
         "clock_time_get" => clocks::clock_time_get, (clock: u32, precision: u64, out: u32);
