@@ -160,7 +160,8 @@ impl Operations {
     }
 
     /// Returns whether an operation has completed and the program has not taken the event. If not,
-    /// `waker` is called at the completion. Fails with `ENOENT` if no such operation is in progress.
+    /// `waker` is called at the completion. Fails with `ENOENT` if no such operation is in
+    /// progress.
     pub(crate) fn has_completed(&self, operation: OperationId, waker: &Waker) -> Result<bool, Errno> {
         let mut state = self.state.lock();
         if state.done.iter().any(|event| event.operation == operation) {

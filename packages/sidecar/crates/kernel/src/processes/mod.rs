@@ -408,8 +408,8 @@ pub(super) async fn wait_for_watched(program: &Arc<dyn Caller>, timeout: i64) ->
     wait_for(program, &targets, deadline(timeout)).await
 }
 
-/// Waits for the completion of an operation, for at most `timeout` nanoseconds. A negative `timeout`
-/// means no time limit.
+/// Waits for the completion of an operation, for at most `timeout` nanoseconds. A negative
+/// `timeout` means no time limit.
 pub(super) async fn wait_for_operation(program: &Arc<dyn Caller>, operation: i64, timeout: i64) -> Answer {
     let operation = u32::try_from(operation).ok().and_then(OperationId::new).ok_or(Errno::ENOENT)?;
     wait_for_completion(program, operation, deadline(timeout)).await

@@ -56,6 +56,7 @@ macro_rules! reply {
 mod file_attributes;
 mod outside;
 mod private_networks;
+mod runners;
 mod samples;
 mod snapshots;
 
@@ -93,45 +94,7 @@ pub fn all() -> Vec<Case> {
         let stream = Some(Stream::default());
         ProcessStart { args: Some(vec![]), env: Some(Pairs::default()), stdin: Some(b""), stream, ..least("") }
     });
-    sdk!(
-        all,
-        "runner-create",
-        RunnerCreate,
-        5,
-        RunnerCreate,
-        RunnerCreate { runtime: runtime(1), env: None, cwd: None, limits: None, user: None, language: None }
-    );
-    sdk!(all, "runner-create-everything", RunnerCreate, 5, RunnerCreate, {
-        RunnerCreate {
-            runtime: runtime(1),
-            env: Some(Pairs(vec![("MODE", "resident")])),
-            cwd: Some("/"),
-            limits: Some(Numbers(vec![("cpuMs", 50)])),
-            user: Some(Owner { uid: 0, gid: 0 }),
-            language: Some(RunnerLanguage::Bash),
-        }
-    });
-    sdk!(all, "runner-create-python", RunnerCreate, 5, RunnerCreate, {
-        let language = Some(RunnerLanguage::Python);
-        RunnerCreate { runtime: runtime(1), env: None, cwd: None, limits: None, user: None, language }
-    });
-    sdk!(all, "runner-eval", RunnerEval, 6, RunnerEval, RunnerEval::new(runner(1), "1 + 1"));
-    sdk!(all, "runner-eval-everything", RunnerEval, 6, RunnerEval, {
-        let stream = Some(Stream { stdout: None, stderr: Some(true) });
-        RunnerEval {
-            runner: runner(u32::MAX),
-            code: "await 0 // ☃",
-            returns: Some(true),
-            env: Some(Pairs(vec![("A", "1")])),
-            cwd: Some("/tmp"),
-            timeout_ms: Some(1),
-            stream,
-            until: Some(Until::Value),
-            cell: Some(CellLanguage::Typescript),
-        }
-    });
-    sdk!(all, "runner-dispose", RunnerDispose, 7, RunnerOnly, RunnerOnly { runner: runner(200) });
-    sdk!(all, "runner-interrupt", RunnerInterrupt, 8, RunnerOnly, RunnerOnly { runner: runner(200) });
+    runners::add(&mut all);
     sdk!(all, "resources", Resources, 8, Empty, Empty {});
 
     let path = "/workspace/datei ä.txt";

@@ -36,7 +36,8 @@ impl From<wasmtime::Error> for Failure {
 }
 
 pub(super) type Outcome<T = ()> = Result<T, Failure>;
-type Running<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+/// A call that runs.
+pub(super) type Running<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
 /// Runs a call, and converts its outcome to WASI's error number. If the program must end, the turn
 /// ends with a trap.

@@ -27,18 +27,83 @@ pub(crate) use command_line::ProgramState;
 
 use crate::access::Call;
 use crate::data::StoreData;
-use context::finish;
-use wasmtime::Linker;
+use context::{Running, finish};
+use wasmtime::{FuncType, Linker, Val, ValType};
 
 /// The import module.
 pub(crate) const MODULE: &str = "wasi_snapshot_preview1";
 
-/// Defines functions. Each function has the parameters of WASI, is async, and returns an error
-/// number. Pointers and lengths are `u32`.
+/// The most parameters of a function.
+const MAX_PARAMETERS: usize = 9;
+
+/// The numbers that a guest passed to a function.
+type Numbers = [u64; MAX_PARAMETERS];
+
+/// A function, over the numbers of its parameters.
+type Run = for<'a, 'c> fn(&'a mut Call<'c>, Numbers) -> Running<'a>;
+
+/// Defines a function that returns an error number. All functions share the code of this function,
+/// which would otherwise be compiled for each list of parameters.
+fn import(linker: &mut Linker<StoreData>, name: &str, parameters: &[ValType], run: Run) -> wasmtime::Result<()> {
+    let ty = FuncType::new(linker.engine(), parameters.iter().cloned(), [ValType::I32]);
+    linker.func_new_async(MODULE, name, ty, move |mut call, parameters, results| {
+        let mut numbers = [0; MAX_PARAMETERS];
+        for (number, parameter) in numbers.iter_mut().zip(parameters) {
+            *number = match parameter {
+                Val::I32(value) => value.cast_unsigned().into(),
+                Val::I64(value) => value.cast_unsigned(),
+                _ => 0,
+            };
+        }
+        Box::new(async move {
+            let number = finish(&mut call, |call| run(call, numbers)).await?;
+            results.iter_mut().for_each(|result| *result = Val::I32(number));
+            Ok(())
+        })
+    })?;
+    Ok(())
+}
+
+/// A type of a parameter.
+trait Parameter {
+    const TYPE: ValType;
+
+    fn of(number: u64) -> Self;
+}
+
+impl Parameter for u32 {
+    const TYPE: ValType = ValType::I32;
+
+    fn of(number: u64) -> Self {
+        number as Self
+    }
+}
+
+impl Parameter for u64 {
+    const TYPE: ValType = ValType::I64;
+
+    fn of(number: u64) -> Self {
+        number
+    }
+}
+
+impl Parameter for i64 {
+    const TYPE: ValType = ValType::I64;
+
+    fn of(number: u64) -> Self {
+        number.cast_signed()
+    }
+}
+
+/// Defines functions with the parameters of WASI. Pointers and lengths are `u32`.
 macro_rules! imports {
     ($linker:ident: $($name:literal => $function:path, ($($parameter:ident: $type:ty),*);)+) => {
-        $($linker.func_wrap_async(MODULE, $name, |mut call: Call<'_>, ($($parameter,)*): ($($type,)*)| {
-            Box::new(async move { finish(&mut call, |call| Box::pin($function(call, $($parameter),*))).await })
+        $(import($linker, $name, &[$(<$type as Parameter>::TYPE),*], |call, numbers| {
+            #[allow(unused_mut, reason = "`sched_yield` has no parameters")]
+            let mut numbers = numbers.into_iter();
+            $(let $parameter = <$type as Parameter>::of(numbers.next().unwrap_or(0));)*
+            let _ = numbers;
+            Box::pin($function(call, $($parameter),*))
         })?;)+
     };
 }
