@@ -58,6 +58,7 @@ export const UNIT_FLAGS = {
 
 /** The shim's own files have no warnings. */
 export const SHIM = [
+  '-Iinclude',
   ...PYTHON.filter((flag) => flag !== '-w'),
   '-Ishim',
   '-Wall',

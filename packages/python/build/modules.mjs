@@ -5,6 +5,18 @@ const HACL = ['-IModules/_hacl/include', '-D_BSD_SOURCE', '-D_DEFAULT_SOURCE'];
 const EXPAT = ['-IModules/expat'];
 const DECIMAL = ['-IModules/_decimal/libmpdec', '-DCONFIG_32=1', '-DANSI=1'];
 
+/** The functions that shim/sockets.c and shim/names.c add to WASI's libc. */
+const SOCKET = [
+  '-Iinclude',
+  '-DHAVE_NETDB_H',
+  '-DHAVE_SYS_UN_H',
+  '-DHAVE_ADDRINFO',
+  ...[
+    ...['SOCKET', 'SOCKETPAIR', 'BIND', 'CONNECT', 'LISTEN', 'RECVFROM', 'SENDTO', 'SETSOCKOPT', 'GETPEERNAME', 'GETSOCKNAME'],
+    ...['GETADDRINFO', 'GETNAMEINFO', 'GETHOSTBYNAME', 'GETHOSTBYADDR', 'GETSERVBYNAME', 'GETSERVBYPORT', 'GETPROTOBYNAME'],
+  ].map((name) => `-DHAVE_${name}`),
+];
+
 const DECIMAL_UNITS = [
   'basearith',
   'constants',
@@ -39,7 +51,8 @@ const one = (name, unit, flags) => ({ name, units: [unit], flags });
 
 /**
  * The modules, in the order of the table in the interpreter. `units` are paths below `Modules/`
- * without `.c`; a module without `units` has one unit of its own name.
+ * without `.c`; a module without `units` has one unit of its own name. A module with `needsKernel`
+ * calls functions of the shim that call the kernel.
  */
 export const MODULES = [
   one('array', 'arraymodule'),
@@ -81,7 +94,7 @@ export const MODULES = [
   one('_multibytecodec', 'cjkcodecs/multibytecodec'),
   { name: 'unicodedata' },
   one('select', 'selectmodule'),
-  one('_socket', 'socketmodule'),
+  { ...one('_socket', 'socketmodule', SOCKET), needsKernel: true },
   one('atexit', 'atexitmodule'),
   { name: 'faulthandler' },
   one('posix', 'posixmodule'),

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { digest } from '../../runner/build/digest.mjs';
 import { PYTHON, SHIM, UNIT_FLAGS } from './flags.mjs';
 import { MODULES } from './modules.mjs';
-import { configDir, runnerShimDir, shimDir } from './paths.mjs';
+import { configDir, includeDir, runnerShimDir, shimDir } from './paths.mjs';
 
 /** The files that other files of CPython include, besides the headers. */
 const INCLUDED =
@@ -39,6 +39,13 @@ function readShim() {
   return [...read(runnerShimDir, RUNNER_FILES), ...read(shimDir, own.sort())];
 }
 
+/** Returns the headers that replace headers of libc: [path, text]. */
+const readInclude = () =>
+  readdirSync(includeDir, { recursive: true })
+    .filter((name) => name.endsWith('.h'))
+    .sort()
+    .map((name) => [`include/${name}`, readFileSync(join(includeDir, name), 'utf8')]);
+
 /** Returns the units of the interpreter without its table of modules. */
 export function coreUnits(source, headers) {
   const names = readFileSync(join(configDir, 'core-units.txt'), 'utf8').trim().split('\n');
@@ -58,7 +65,7 @@ export function unit(path, source, headers, flags = []) {
     source: path,
     flags: [...PYTHON, ...flags, ...(UNIT_FLAGS[path] ?? [])],
     shared: headers,
-    inputs: [[path, text]],
+    inputs: [[path, text], ...(flags.includes('-Iinclude') ? readInclude() : [])],
   };
 }
 
@@ -72,6 +79,6 @@ export function shimUnits(headers, names) {
     // The compiler must not turn the loops of `memcpy` into calls of `memcpy`.
     flags: name === 'memory' ? [...SHIM, '-fno-builtin'] : SHIM,
     shared: headers,
-    inputs: [[`shim/${name}.c`, files.get(`shim/${name}.c`)], ...own],
+    inputs: [[`shim/${name}.c`, files.get(`shim/${name}.c`)], ...own, ...readInclude()],
   }));
 }

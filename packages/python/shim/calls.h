@@ -5,6 +5,40 @@
 enum {
     CF_SYS_CHDIR = 0x11a,
     CF_SYS_GETCWD = 0x11b,
+    CF_SYS_KIND = 0x124,
+    CF_SYS_STATUS_FLAGS = 0x127,
+    CF_SYS_SET_STATUS_FLAGS = 0x128,
+    CF_SYS_SOCKET = 0x200,
+    CF_SYS_SOCKET_BIND = 0x202,
+    CF_SYS_SOCKET_LISTEN = 0x203,
+    CF_SYS_SOCKET_ACCEPT = 0x204,
+    CF_SYS_SOCKET_CONNECT = 0x205,
+    CF_SYS_SOCKET_READ = 0x206,
+    CF_SYS_SOCKET_WRITE = 0x207,
+    CF_SYS_SOCKET_SHUTDOWN = 0x208,
+    CF_SYS_SOCKET_NAME = 0x209,
+    CF_SYS_SOCKET_SEND = 0x20b,
+    CF_SYS_SOCKET_RECEIVE = 0x20c,
+    CF_SYS_SOCKET_ERROR = 0x20f,
+    CF_SYS_SOCKET_PAIR = 0x210,
+    CF_SYS_LOOK_UP = 0x213,
+    CF_SYS_CANCEL_LOOK_UP = 0x215,
+    CF_SYS_WAIT_FOR_OPERATION = 0x410,
+    CF_SYS_TAKE_EVENT = 0x411,
+};
+
+/* Results of the kernel's call `kind`. */
+enum {
+    CF_KIND_UDP = 2,
+};
+
+/* The kernel's error numbers, which are Linux's. */
+enum {
+    CF_ENOENT = 2,
+    CF_EBADF = 9,
+    CF_EAGAIN = 11,
+    CF_ENOTSOCK = 88,
+    CF_EINPROGRESS = 115,
 };
 
 /* The descriptors that stand for the two places where a path begins. The kernel's own descriptors
