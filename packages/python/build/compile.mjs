@@ -5,12 +5,13 @@ import { buildModule } from '../../runner/build/clang.mjs';
 import { LINK } from './flags.mjs';
 import { freezeModules } from './freeze.mjs';
 import { readLibraries } from './libraries.mjs';
-import { HOST_MODULE, MODULES, moduleTable } from './modules.mjs';
+import { HOST_MODULES, MODULES, moduleTable } from './modules.mjs';
 import { coreUnits, moduleUnits, readHeaders, shimUnits, unit } from './units.mjs';
 
 const EXPECTED = 'about 6 min on two processors, once';
 const SHIM = [
   'addresses',
+  'calls-module',
   'clusters',
   'entry',
   'errors',
@@ -20,6 +21,8 @@ const SHIM = [
   'names',
   'paths',
   'poll',
+  'signals',
+  'sleep',
   'sockets',
 ];
 
@@ -41,17 +44,14 @@ export async function compilePython(source) {
     return unit('Modules/config.c', new Map([['Modules/config.c', text]]), headers);
   };
   const names = MODULES.map(({ name }) => name);
-  // Node's WASI has no kernel, so the program that freezes modules is linked without these modules.
-  const withoutKernel = MODULES.filter((module) => !module.needsKernel).map(({ name }) => name);
-  const plain = interpreter.filter((unit) => !unit.flags.includes('-Iinclude'));
-  const frozen = await freezeModules(source, headers, [...plain, table(withoutKernel)], EXPECTED);
+  const frozen = await freezeModules(source, headers, [...interpreter, table(names)], EXPECTED);
   const withFrozen = (path) => {
     const made = unit(path, source, headers);
     return { ...made, inputs: [...made.inputs, ...frozen] };
   };
   const units = [
     ...interpreter,
-    table([...names, HOST_MODULE]),
+    table([...names, ...HOST_MODULES]),
     withFrozen('Modules/getpath.c'),
     withFrozen('Python/frozen.c'),
     ...shimUnits(headers, SHIM),

@@ -74,12 +74,17 @@ const STACK_SIZE = 8 << 20;
 
 const LIBRARIES = ['-ldl', '-lwasi-emulated-signal', '-lwasi-emulated-getpid', '-lwasi-emulated-process-clocks', '-lm'];
 
-/** Flags of a command that runs in node:wasi during the build. */
-export const LINK_COMMAND = ['--target=wasm32-wasip1', ...LIBRARIES, '-Wl,--stack-first', `-Wl,-z,stack-size=${STACK_SIZE}`];
+const LINK_ANY = ['--target=wasm32-wasip1', ...LIBRARIES, '-Wl,--stack-first', `-Wl,-z,stack-size=${STACK_SIZE}`];
+
+/**
+ * Flags of a command that runs in node:wasi during the build. The command has no kernel, and a call
+ * of a function of the shim that needs the kernel traps.
+ */
+export const LINK_COMMAND = [...LINK_ANY, '-Wl,--unresolved-symbols=ignore-all'];
 
 /**
  * Names are kept for the image builder, which replaces bulk-memory instructions by calls of
  * `memmove` and `memset`, and then drops the names. The stack is at the lowest addresses, so an
  * overflow traps below address 0 and cannot overwrite data.
  */
-export const LINK = [...LINK_COMMAND, '-mexec-model=reactor', '-Wl,--max-memory=2147483648'];
+export const LINK = [...LINK_ANY, '-mexec-model=reactor', '-Wl,--max-memory=2147483648'];

@@ -8,6 +8,8 @@ const DECIMAL = ['-IModules/_decimal/libmpdec', '-DCONFIG_32=1', '-DANSI=1'];
 /** The functions that shim/sockets.c and shim/names.c add to WASI's libc. */
 const SOCKET = [
   '-Iinclude',
+  '-DENABLE_IPV6',
+  '-DHAVE_GETHOSTNAME',
   '-DHAVE_NETDB_H',
   '-DHAVE_SYS_UN_H',
   '-DHAVE_ADDRINFO',
@@ -51,8 +53,7 @@ const one = (name, unit, flags) => ({ name, units: [unit], flags });
 
 /**
  * The modules, in the order of the table in the interpreter. `units` are paths below `Modules/`
- * without `.c`; a module without `units` has one unit of its own name. A module with `needsKernel`
- * calls functions of the shim that call the kernel.
+ * without `.c`; a module without `units` has one unit of its own name.
  */
 export const MODULES = [
   one('array', 'arraymodule'),
@@ -94,11 +95,11 @@ export const MODULES = [
   one('_multibytecodec', 'cjkcodecs/multibytecodec'),
   { name: 'unicodedata' },
   one('select', 'selectmodule'),
-  { ...one('_socket', 'socketmodule', SOCKET), needsKernel: true },
+  one('_socket', 'socketmodule', SOCKET),
   one('atexit', 'atexitmodule'),
   { name: 'faulthandler' },
   one('posix', 'posixmodule'),
-  one('_signal', 'signalmodule'),
+  one('_signal', 'signalmodule', ['-DHAVE_SIGINTERRUPT', '-DHAVE_PAUSE']),
   { name: '_tracemalloc' },
   { name: '_suggestions' },
   one('_codecs', '_codecsmodule'),
@@ -123,8 +124,8 @@ export const MODULES = [
   one('_symtable', 'symtablemodule'),
 ];
 
-/** The module of the shim (shim/host-module.c), whose unit is not in CPython's source. */
-export const HOST_MODULE = '_coldframe_host';
+/** The modules of the shim (shim/*-module.c), whose units are not in CPython's source. */
+export const HOST_MODULES = ['_coldframe_host', '_coldframe_calls'];
 
 /**
  * Returns `Modules/config.c`, the interpreter's table of built-in modules, from its template in

@@ -23,6 +23,11 @@ enum {
     CF_SYS_SOCKET_PAIR = 0x210,
     CF_SYS_LOOK_UP = 0x213,
     CF_SYS_CANCEL_LOOK_UP = 0x215,
+    CF_SYS_KILL = 0x402,
+    CF_SYS_LISTEN_SIGNAL = 0x404,
+    CF_SYS_WATCH = 0x408,
+    CF_SYS_WAIT_FOR_WATCHED = 0x409,
+    CF_SYS_TAKE_SIGNAL = 0x40f,
     CF_SYS_WAIT_FOR_OPERATION = 0x410,
     CF_SYS_TAKE_EVENT = 0x411,
 };
@@ -35,8 +40,10 @@ enum {
 /* The kernel's error numbers, which are Linux's. */
 enum {
     CF_ENOENT = 2,
+    CF_EINTR = 4,
     CF_EBADF = 9,
     CF_EAGAIN = 11,
+    CF_ENOSYS = 38,
     CF_ENOTSOCK = 88,
     CF_EINPROGRESS = 115,
 };

@@ -24,6 +24,12 @@ PyMODINIT_FUNC PyInit__coldframe_host(void);
 void cf_program_ended(int32_t code, uint32_t reason);
 void cf_evaluation_ended(int32_t code, uint32_t reason);
 
+/* calls-module.c: the module `_coldframe_calls`, with which the bootstrap calls the kernel. */
+PyMODINIT_FUNC PyInit__coldframe_calls(void);
+
+/* signals.c: stores the pid of the process, and passes the actions of signals to the kernel. */
+void cf_begin_process(int32_t pid);
+
 /* immortal.c: makes all live objects immortal. Returns whether there was enough memory. */
 bool cf_make_immortal(void);
 

@@ -10,6 +10,9 @@ interface for programs. The modules, in the order of a process:
     program       runs code, reports its error, and ends the program
     evaluations   runs the snippets of a resident runner
     cells         runs the cells of a notebook
+    processes     the functions of `os` for children
+    child_watcher waits for the children of `asyncio`
+    threads       runs threads one after the other
     warm          runs the code of a start in the image build
     preloaded     the modules of the standard library that the image has imported
 """

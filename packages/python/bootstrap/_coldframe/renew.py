@@ -14,7 +14,9 @@ import tempfile
 import time
 import uuid
 
-from . import texts
+import _coldframe_calls as calls
+
+from . import processes, texts
 
 
 def environment(variables):
@@ -32,6 +34,8 @@ def process(pid, ppid):
     os.getpid = lambda: pid
     os.getppid = lambda: ppid
     os._pids = (pid, ppid)
+    processes.forget_children()
+    calls.begin_process(pid)
 
 
 def everything():
