@@ -19,6 +19,7 @@ const SHIM = [
   'immortal',
   'memory',
   'names',
+  'park',
   'paths',
   'poll',
   'signals',

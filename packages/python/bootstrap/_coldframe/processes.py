@@ -154,6 +154,10 @@ def _kill(pid, number):
     calls.sys(_KILL, pid, number)
 
 
+def _valid_signals():
+    return set(signal.Signals)
+
+
 def forget_children():
     """Forgets the children of the program from which this process was copied."""
     _children.clear()
@@ -169,6 +173,7 @@ def install():
         names["pipe"] = _pipe
     if not hasattr(os, "kill"):
         names["kill"] = _kill
+    signal.valid_signals = _valid_signals
     for name, value in names.items():
         setattr(posix, name, value)
         setattr(os, name, value)

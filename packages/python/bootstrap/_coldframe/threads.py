@@ -6,13 +6,14 @@ wait that only another thread could end raises RuntimeError (patches/0021-locks.
 """
 
 import _thread
+import sys
 import threading
 from asyncio import events
 from concurrent.futures import thread as pool
 
 _REFUSAL = (
     "a daemon thread cannot run beside the program, because the process has one thread: "
-    "use asyncio for work that waits, or subprocess for a server or a long computation"
+    "use asyncio for work that waits, or subprocess for work at the same time"
 )
 
 
@@ -53,7 +54,7 @@ def _start(self):
     try:
         self.run()
     except BaseException:
-        self._invoke_excepthook(self)
+        _report(self)
     finally:
         events._set_running_loop(loop)
         if caller is None:
@@ -61,6 +62,13 @@ def _start(self):
         else:
             threading._active[ident] = caller
         self._handle._set_done()
+
+
+def _report(thread):
+    """Reports the error that the thread did not catch, without the frame of `_start`."""
+    error = sys.exception()
+    error.__traceback__ = error.__traceback__.tb_next
+    thread._invoke_excepthook(thread)
 
 
 def _submit(self, fn, /, *args, **kwargs):
