@@ -9,7 +9,7 @@ interface for programs. The modules, in the order of a process:
     command_line  runs a command line of `python3`
     program       runs code, reports its error, and ends the program
     evaluations   runs the snippets of a resident runner
-    cells         runs the cells of a notebook
+    cells         runs the cells of a notebook (a package)
     processes     the functions of `os` for children
     child_watcher waits for the children of `asyncio`
     threads       runs threads one after the other

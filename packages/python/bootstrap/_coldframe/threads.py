@@ -6,6 +6,7 @@ wait that only another thread could end raises RuntimeError (patches/0021-locks.
 """
 
 import _thread
+import socketserver
 import sys
 import threading
 from asyncio import events
@@ -112,6 +113,8 @@ def install():
     _submit.__doc__ = pool.ThreadPoolExecutor.submit.__doc__
     threading.Thread.start = _start
     pool.ThreadPoolExecutor.submit = _submit
+    # A server with a thread for each request serves one request after the other.
+    socketserver.ThreadingMixIn.process_request = socketserver.ThreadingMixIn.process_request_thread
     _thread.start_new_thread = _thread.start_new = _start_new_thread
 
 
