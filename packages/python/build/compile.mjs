@@ -25,6 +25,7 @@ const SHIM = [
   'signals',
   'sleep',
   'sockets',
+  'timer',
 ];
 
 /**

@@ -87,4 +87,10 @@ export const LINK_COMMAND = [...LINK_ANY, '-Wl,--unresolved-symbols=ignore-all']
  * `memmove` and `memset`, and then drops the names. The stack is at the lowest addresses, so an
  * overflow traps below address 0 and cannot overwrite data.
  */
-export const LINK = [...LINK_ANY, '-mexec-model=reactor', '-Wl,--max-memory=2147483648'];
+export const LINK = [
+  ...LINK_ANY,
+  '-mexec-model=reactor',
+  '-Wl,--max-memory=2147483648',
+  // shim/timer.c ends these calls at the time of the process's timer.
+  ...['__wasi_poll_oneoff', '__wasi_fd_read'].map((name) => `-Wl,--wrap=${name}`),
+];
