@@ -32,5 +32,11 @@ void cf_cluster_allocations(void);
 
 /* errors.c: returns libc's number of a Linux error number. */
 int cf_errno(int64_t linux_number);
+int cf_linux_errno(int libc_number);
+const char *cf_error_text(int linux_number);
+/* Returns -1 with `errno` of a failed call of the kernel, and the result of any other call. */
+int64_t cf_result(int64_t result);
+/* Raises OSError of a Linux number, and returns NULL. */
+PyObject *cf_raise(int64_t linux_number);
 
 #endif
