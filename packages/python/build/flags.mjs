@@ -56,6 +56,18 @@ export const UNIT_FLAGS = {
   'Modules/timemodule.c': ['-Wno-int-conversion'],
 };
 
+/**
+ * Our headers that single units include before all other headers: unit to headers. Other units do not
+ * depend on these headers.
+ */
+export const UNIT_HEADERS = {
+  'Modules/_io/bufferedio.c': ['linux-errno.h', 'errors.h'],
+  'Modules/errnomodule.c': ['linux-errno.h', 'errors.h'],
+  'Modules/posixmodule.c': ['errors.h'],
+  'Objects/exceptions.c': ['linux-errno.h', 'errors.h'],
+  'Python/errors.c': ['errors.h'],
+};
+
 /** The shim's own files have no warnings. */
 export const SHIM = [
   ...PYTHON.filter((flag) => flag !== '-w'),
