@@ -9,7 +9,7 @@ import { HOST_MODULE, MODULES, moduleTable } from './modules.mjs';
 import { coreUnits, moduleUnits, readHeaders, shimUnits, unit } from './units.mjs';
 
 const EXPECTED = 'about 6 min on two processors, once';
-const SHIM = ['clusters', 'entry', 'errors', 'host-module', 'immortal', 'memory', 'paths', 'poll'];
+const SHIM = ['clusters', 'entry', 'errors', 'files', 'host-module', 'immortal', 'memory', 'paths', 'poll', 'process'];
 
 /**
  * @param {Map<string, string>} source  the patched source of CPython

@@ -66,7 +66,11 @@ export function unit(path, source, headers, flags = []) {
 /** Returns the units of the shim with these names. */
 export function shimUnits(headers, names) {
   const files = new Map(readShim());
-  const own = [...files].filter(([path]) => path.endsWith('.h'));
+  const posix = ['posix.h', 'sys/xattr.h', 'terminal.h'].map((name) => `include/coldframe/${name}`);
+  const own = [
+    ...[...files].filter(([path]) => path.endsWith('.h')),
+    ...posix.map((path) => [path, readFileSync(join(packageDir, path), 'utf8')]),
+  ];
   return names.map((name) => ({
     name: `python-shim-${name}`,
     source: `shim/${name}.c`,

@@ -88,6 +88,18 @@ static PyObject *mark(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(set_process_doc, "set_process(pid, ppid): sets the numbers of the process");
+
+static PyObject *set_process(PyObject *module, PyObject *args)
+{
+    int pid, ppid;
+
+    if (!PyArg_ParseTuple(args, "ii:set_process", &pid, &ppid))
+        return NULL;
+    cf_set_process(pid, ppid);
+    Py_RETURN_NONE;
+}
+
 PyObject *cf_raise(int64_t linux_number)
 {
     errno = cf_errno(linux_number);
@@ -206,6 +218,7 @@ static PyMethodDef methods[] = {
     { "evaluation_ended", evaluation_ended, METH_VARARGS, evaluation_ended_doc },
     { "set_value", set_value, METH_O, set_value_doc },
     { "mark", mark, METH_NOARGS, mark_doc },
+    { "set_process", set_process, METH_VARARGS, set_process_doc },
     { "sys", (PyCFunction)(void *)host_module_sys, METH_FASTCALL, sys_doc },
     { "sys_wait", (PyCFunction)(void *)host_module_sys_wait, METH_FASTCALL, sys_wait_doc },
     { "wait_readable", wait_readable, METH_O, wait_readable_doc },

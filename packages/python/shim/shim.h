@@ -24,6 +24,9 @@ PyMODINIT_FUNC PyInit__coldframe_host(void);
 void cf_program_ended(int32_t code, uint32_t reason);
 void cf_evaluation_ended(int32_t code, uint32_t reason);
 
+/* process.c: sets the numbers of the process. */
+void cf_set_process(int32_t pid, int32_t ppid);
+
 /* immortal.c: makes all live objects immortal. Returns whether there was enough memory. */
 bool cf_make_immortal(void);
 

@@ -10,6 +10,8 @@ interface for programs. The modules, in the order of a process:
     program       runs code, reports its error, and ends the program
     evaluations   runs the snippets of a resident runner
     cells         runs the cells of a notebook
+    system        adds functions to `os`
+    named_tuples  makes the classes of tuples of `pwd`, `grp` and `resource`
     warm          runs the code of a start in the image build
     preloaded     the modules of the standard library that the image has imported
 """

@@ -6,7 +6,7 @@ because calls of the kernel block the program in the middle of a turn.
 
 import _coldframe_host as host
 
-from . import evaluations, preloaded, start, warm  # noqa: F401 - imports the modules of the image
+from . import evaluations, preloaded, start, system, warm  # noqa: F401 - imports the modules of the image
 
 
 def deliver(kind, id, result, payload):

@@ -14,6 +14,8 @@ import tempfile
 import time
 import uuid
 
+import _coldframe_host as host
+
 from . import texts
 
 
@@ -29,9 +31,7 @@ def environment(variables):
 
 def process(pid, ppid):
     """Sets the numbers of the process."""
-    os.getpid = lambda: pid
-    os.getppid = lambda: ppid
-    os._pids = (pid, ppid)
+    host.set_process(pid, ppid)
 
 
 def everything():
