@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { digest } from '../../runner/build/digest.mjs';
-import { PYTHON, SHIM, UNIT_FLAGS } from './flags.mjs';
+import { PYTHON, SHIM, UNIT_FLAGS, UNIT_HEADERS } from './flags.mjs';
 import { MODULES } from './modules.mjs';
-import { configDir, includeDir, runnerShimDir, shimDir } from './paths.mjs';
+import { configDir, includeDir, packageDir, runnerShimDir, shimDir } from './paths.mjs';
 
 /** The files that other files of CPython include, besides the headers. */
 const INCLUDED =
@@ -60,12 +60,17 @@ export const moduleUnits = (source, headers) =>
 export function unit(path, source, headers, flags = []) {
   const text = source.get(path);
   if (text === undefined) throw new Error(`the source of CPython has no file ${path}`);
+  const own = (UNIT_HEADERS[path] ?? []).map((name) => `include/coldframe/${name}`);
   return {
     name: `python-${path.replace(/\.c$/, '').replaceAll('/', '-')}`,
     source: path,
-    flags: [...PYTHON, ...flags, ...(UNIT_FLAGS[path] ?? [])],
+    flags: [...PYTHON, ...flags, ...(UNIT_FLAGS[path] ?? []), ...own.flatMap((header) => ['-include', header])],
     shared: headers,
-    inputs: [[path, text], ...(flags.includes('-Iinclude') ? readInclude() : [])],
+    inputs: [
+      [path, text],
+      ...own.map((header) => [header, readFileSync(join(packageDir, header), 'utf8')]),
+      ...(flags.includes('-Iinclude') ? readInclude().filter(([name]) => !own.includes(name)) : []),
+    ],
   };
 }
 

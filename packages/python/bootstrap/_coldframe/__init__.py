@@ -13,6 +13,8 @@ interface for programs. The modules, in the order of a process:
     processes     the functions of `os` for children
     child_watcher waits for the children of `asyncio`
     threads       runs threads one after the other
+    system        adds functions to `os`
+    named_tuples  makes the classes of tuples of `pwd`, `grp` and `resource`
     warm          runs the code of a start in the image build
     preloaded     the modules of the standard library that the image has imported
 """

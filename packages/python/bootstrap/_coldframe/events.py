@@ -6,7 +6,7 @@ because calls of the kernel block the program in the middle of a turn.
 
 import _coldframe_host as host
 
-from . import processes  # isort: skip  # noqa: F401 - `subprocess` needs the functions at its import
+from . import system, processes  # isort: skip  # noqa: F401 - `subprocess` needs the functions at its import
 from . import child_watcher, evaluations, preloaded, start, threads, warm  # noqa: F401 - imports the modules of the image
 
 

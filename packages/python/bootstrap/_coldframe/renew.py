@@ -15,6 +15,7 @@ import time
 import uuid
 
 import _coldframe_calls as calls
+import _coldframe_host as host
 
 from . import processes, texts
 
@@ -31,9 +32,7 @@ def environment(variables):
 
 def process(pid, ppid):
     """Sets the numbers of the process."""
-    os.getpid = lambda: pid
-    os.getppid = lambda: ppid
-    os._pids = (pid, ppid)
+    host.set_process(pid, ppid)
     processes.forget_children()
     calls.begin_process(pid)
 
