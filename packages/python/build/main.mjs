@@ -19,7 +19,7 @@ export async function buildPython() {
   // Almost all files are UTF-8. The others are data of codecs' tests, which the build does not
   // read.
   const source = new Map([...files].map(([path, bytes]) => [path, bytes.toString('utf8')]));
-  applyPatches(source, loadPatches(patchesDir));
+  applyPatches(source, loadPatches(patchesDir, { hasGaps: true }));
   for (const [path, text] of source) {
     if (/\.[ch]$/.test(path)) source.set(path, withoutParents(path, text));
   }

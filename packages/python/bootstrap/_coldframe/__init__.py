@@ -9,7 +9,12 @@ interface for programs. The modules, in the order of a process:
     command_line  runs a command line of `python3`
     program       runs code, reports its error, and ends the program
     evaluations   runs the snippets of a resident runner
-    cells         runs the cells of a notebook
+    cells         runs the cells of a notebook (a package)
+    processes     the functions of `os` for children
+    child_watcher waits for the children of `asyncio`
+    threads       runs threads one after the other
+    system        adds functions to `os`
+    named_tuples  makes the classes of tuples of `pwd`, `grp` and `resource`
     warm          runs the code of a start in the image build
     preloaded     the modules of the standard library that the image has imported
 """

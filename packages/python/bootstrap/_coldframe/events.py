@@ -6,7 +6,8 @@ because calls of the kernel block the program in the middle of a turn.
 
 import _coldframe_host as host
 
-from . import evaluations, preloaded, start, warm  # noqa: F401 - imports the modules of the image
+from . import system, processes  # isort: skip  # noqa: F401 - `subprocess` needs the functions at its import
+from . import child_watcher, evaluations, preloaded, start, threads, warm  # noqa: F401 - imports the modules of the image
 
 
 def deliver(kind, id, result, payload):

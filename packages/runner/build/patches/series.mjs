@@ -10,12 +10,15 @@ import { applyPatch, parsePatch } from 'diff';
 import { patchesDir } from '../paths.mjs';
 import { parsePatchFile, patchFileName } from './format.mjs';
 
-/** Returns the patches in order, in the form of `parsePatchFile`. */
-export function loadPatches(dir = patchesDir) {
+/**
+ * Returns the patches in order, in the form of `parsePatchFile`. With `hasGaps`, numbers may be
+ * missing.
+ */
+export function loadPatches(dir = patchesDir, { hasGaps = false } = {}) {
   const files = patchFiles(dir);
   const patches = files.map((file) => parsePatchFile(file, readFileSync(join(dir, file), 'utf8')));
   for (const [index, { file, name }] of patches.entries()) {
-    const expected = patchFileName(index, name);
+    const expected = patchFileName(hasGaps ? Number.parseInt(file, 10) - 1 : index, name);
     if (file !== expected) throw new Error(`patch ${file}: expected the file name ${expected}`);
   }
   return patches;

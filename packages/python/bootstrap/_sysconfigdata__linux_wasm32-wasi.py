@@ -4,7 +4,7 @@ build_time_vars = {
     "ABIFLAGS": "",
     "EXT_SUFFIX": ".cpython-313-wasm32-wasi.so",
     "HOST_GNU_TYPE": "wasm32-unknown-wasip1",
-    "MACHDEP": "wasi",
+    "MACHDEP": "linux",
     "MULTIARCH": "wasm32-wasi",
     "Py_DEBUG": 0,
     "Py_ENABLE_SHARED": 0,
