@@ -73,6 +73,7 @@ import shlex  # noqa: F401
 import shutil  # noqa: F401
 import signal  # noqa: F401
 import socket  # noqa: F401
+import ssl  # noqa: F401
 import sqlite3  # noqa: F401
 import statistics  # noqa: F401
 import string  # noqa: F401
