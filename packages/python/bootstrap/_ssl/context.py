@@ -258,7 +258,7 @@ class _SSLContext:
             except UnicodeEncodeError:
                 raise TypeError("cadata should be an ASCII string or a bytes-like object") from None
             if not found:
-                raise ssl_error("no start line: cadata does not contain a certificate", library="PEM")
+                raise ssl_error("no start line", detail=": cadata does not contain a certificate", library="PEM")
         else:
             found = []
             rest = bytes(data)
@@ -270,7 +270,7 @@ class _SSLContext:
                 found.append(certificate.public_bytes(c.ENCODING_DER))
                 rest = rest[len(found[-1]) :]
             if not found:
-                raise ssl_error("not enough data: cadata does not contain a certificate", library="ASN1")
+                raise ssl_error("not enough data", detail=": cadata does not contain a certificate", library="ASN1")
         for der in found:
             self._trust(der)
 
