@@ -1,4 +1,4 @@
-"""A buffer of bytes in memory, through which a program moves encrypted bytes itself. Next: socket."""
+"""A buffer in memory, through which a program moves encrypted bytes itself. Next: socket."""
 
 from .errors import SSLError
 

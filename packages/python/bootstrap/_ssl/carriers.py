@@ -43,7 +43,7 @@ _CLOSE_SECONDS = 2
 
 
 def wait(descriptor, mask, timeout=None):
-    """Waits until a descriptor is ready for `select.POLLIN` or `POLLOUT`. Returns False after `timeout` seconds."""
+    """Waits until a descriptor is ready for a mask of `poll`. Returns False after `timeout`."""
     poll = select.poll()
     poll.register(descriptor, mask)
     return bool(poll.poll(None if timeout is None else max(0, timeout) * 1000))
@@ -91,7 +91,8 @@ class Channel:
         try:
             return cls(engine, host.sys(_OPEN_TLS))
         except PermissionError as error:
-            raise PermissionError(error.errno, "TLS is not available in this runtime (option `network`)") from None
+            message = "TLS is not available in this runtime (option `network`)"
+            raise PermissionError(error.errno, message) from None
 
     def push(self):
         """Writes records to the session. Returns whether all are written."""
@@ -124,7 +125,7 @@ class Channel:
         return True
 
     def settle(self, is_done=None, seconds=None):
-        """Waits at most `seconds` for the results of the session, which does not wait for the peer."""
+        """Waits at most `seconds` for the session's results, which do not depend on the peer."""
         is_done = is_done or (lambda: self._engine.is_settled)
         while not is_done() and not (self._engine.failure and "errno" in self._engine.failure):
             mask = select.POLLIN if self.push() else select.POLLIN | select.POLLOUT
@@ -193,7 +194,7 @@ class Attachment:
     """A connection to the outside whose session has taken the connection's descriptor."""
 
     def __init__(self, descriptor, engine):
-        """Attaches a session. Raises an OSError if the descriptor is no connection to the outside."""
+        """Attaches a session. Raises an OSError for a descriptor without a connection outside."""
         channel = Channel(engine, host.sys(_ATTACH_TLS, descriptor))
         self._moved = host.sys(_DUPLICATE, descriptor, _LOWEST_MOVED)
         self._descriptor = descriptor
@@ -217,7 +218,7 @@ class Attachment:
         engine.end_receiving()
 
     def release(self, is_open):
-        """Closes the session, and gives the connection its descriptor again if the descriptor is open."""
+        """Closes the session. An open descriptor becomes the connection's again."""
         if self._moved is None:
             return
         moved, self._moved = self._moved, None
@@ -246,7 +247,7 @@ class Attached:
         return not self._engine.has_ended and self._channel.pull()
 
     def close(self):
-        """Waits until the session has encrypted the last bytes. The edge process then sends them."""
+        """Waits until the session has encrypted the last bytes, which the edge process sends."""
         is_open = self._is_open()
         if is_open and self._engine.failure is None and not self._engine.has_ended:
             self._channel.settle(seconds=_CLOSE_SECONDS)

@@ -25,6 +25,8 @@ _OCSP = "1.3.6.1.5.5.7.48.1"
 _ISSUERS = "1.3.6.1.5.5.7.48.2"
 _RSA = "1.2.840.113549.1.1.1"
 _CONSTRUCTED_3 = 0xA3
+# A name that is a URI.
+_URI = 0x86
 
 
 class Certificate:
@@ -104,17 +106,18 @@ class Certificate:
     def _access(self, kind):
         extension = self._extensions.get(_INFORMATION_ACCESS)
         descriptions = [element.children for element in der.first(extension).children] if extension else []
-        return tuple(der.text(place) for method, place in descriptions if der.oid(method) == kind and place.tag == 0x86)
+        places = [place for method, place in descriptions if der.oid(method) == kind]
+        return tuple(der.text(place) for place in places if place.tag == _URI)
 
     def _distribution_points(self):
         extension = self._extensions.get(_DISTRIBUTION_POINTS)
         points = der.first(extension).children if extension else []
         names = [part for point in points for part in point.children if part.tag == 0xA0]
         places = [place for name in names for full in name.children for place in full.children]
-        return tuple(der.text(place) for place in places if place.tag == 0x86)
+        return tuple(der.text(place) for place in places if place.tag == _URI)
 
     def has_key(self, numbers):
-        """Whether the public key contains one of the encodings of the private key's public part."""
+        """Whether the public key contains an encoding of the private key's public part."""
         return any(number in self._key.content for number in numbers)
 
     def __eq__(self, other):
@@ -133,10 +136,12 @@ def _hex(content):
 
 
 def _name(element):
-    return tuple(
-        tuple((objects.long_name(der.oid(kind)), der.text(value)) for kind, value in (pair.children for pair in part.children))
-        for part in element.children
-    )
+    return tuple(tuple(map(_attribute, part.children)) for part in element.children)
+
+
+def _attribute(pair):
+    kind, value = pair.children
+    return (objects.long_name(der.oid(kind)), der.text(value))
 
 
 def _time(element):

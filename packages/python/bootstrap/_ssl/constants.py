@@ -117,7 +117,7 @@ HAS_TLSv1_2 = True
 HAS_TLSv1_3 = True
 HAS_PSK = False
 
-# Libraries compare the version with the oldest OpenSSL that they support, and expect the name first.
+# Libraries compare the version with the oldest OpenSSL that they support.
 OPENSSL_VERSION = "OpenSSL 3.0.0 (rustls of the edge process)"
 OPENSSL_VERSION_INFO = (3, 0, 0, 0, 0)
 OPENSSL_VERSION_NUMBER = 0x30000000

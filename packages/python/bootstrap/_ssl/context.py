@@ -13,14 +13,26 @@ from .engine import Engine
 from .errors import SSLError, ssl_error
 from .socket import _SSLSocket
 
-_VERSIONS = {c.PROTO_SSLv3: "SSLv3", c.PROTO_TLSv1: "TLSv1", c.PROTO_TLSv1_1: "TLSv1.1", c.PROTO_TLSv1_2: "TLSv1.2", c.PROTO_TLSv1_3: "TLSv1.3"}
-_EXACT = {c.PROTOCOL_TLSv1: c.PROTO_TLSv1, c.PROTOCOL_TLSv1_1: c.PROTO_TLSv1_1, c.PROTOCOL_TLSv1_2: c.PROTO_TLSv1_2}
+_VERSIONS = {
+    c.PROTO_SSLv3: "SSLv3",
+    c.PROTO_TLSv1: "TLSv1",
+    c.PROTO_TLSv1_1: "TLSv1.1",
+    c.PROTO_TLSv1_2: "TLSv1.2",
+    c.PROTO_TLSv1_3: "TLSv1.3",
+}
+# The protocols with one version.
+_EXACT = {c.PROTOCOL_TLSv1_2: c.PROTO_TLSv1_2}
+# The least and the greatest version that a session has.
+_LEAST = {c.PROTO_MINIMUM_SUPPORTED: c.PROTO_TLSv1_2}
+_GREATEST = {c.PROTO_MAXIMUM_SUPPORTED: c.PROTO_TLSv1_3}
 _REFUSED = ((c.OP_NO_TLSv1_2, c.PROTO_TLSv1_2), (c.OP_NO_TLSv1_3, c.PROTO_TLSv1_3))
 _TICKET_KEYS_SIZE = 48
+# The keys of `session_stats`.
 _COUNTERS = (
-    "number connect connect_good connect_renegotiate accept accept_good accept_renegotiate hits misses timeouts cache_full".split()
+    *("number", "connect", "connect_good", "connect_renegotiate", "accept", "accept_good"),
+    *("accept_renegotiate", "hits", "misses", "timeouts", "cache_full"),
 )
-_GROUPS = {"prime256v1": "P-256", "secp384r1": "P-384", "secp521r1": "P-521", "X25519": "X25519", "x25519": "X25519"}
+_GROUPS = ("prime256v1", "secp384r1", "secp521r1", "X25519", "x25519")
 
 _CERT_FILE = "SSL_CERT_FILE"
 _CERT_DIR = "SSL_CERT_DIR"
@@ -57,7 +69,7 @@ class _SSLContext:
         self._suites = list(ciphers.TLS12)
         self._groups = None
         self._alpn = []
-        # The authorities, as certificates in DER in the order of loading, and revoked certificates in PEM.
+        # The authorities by their DER, in the order of loading, and lists of revoked certificates.
         self._authorities = {}
         self._crls = []
         self._trusts_operator = False
@@ -126,7 +138,7 @@ class _SSLContext:
 
     @minimum_version.setter
     def minimum_version(self, value):
-        self._set_version("_minimum", value, {c.PROTO_MINIMUM_SUPPORTED: c.PROTO_TLSv1_2, c.PROTO_MAXIMUM_SUPPORTED: c.PROTO_TLSv1_3})
+        self._set_version("_minimum", value, _LEAST | _GREATEST)
 
     @property
     def maximum_version(self):
@@ -134,7 +146,7 @@ class _SSLContext:
 
     @maximum_version.setter
     def maximum_version(self, value):
-        self._set_version("_maximum", value, {c.PROTO_MINIMUM_SUPPORTED: c.PROTO_TLSv1_2})
+        self._set_version("_maximum", value, _LEAST)
 
     def _set_version(self, name, value, special):
         if self._protocol in _EXACT:
@@ -216,7 +228,7 @@ class _SSLContext:
         self._alpn = names
 
     def set_default_verify_paths(self):
-        """Trusts the file of SSL_CERT_FILE and the folder of SSL_CERT_DIR, or the operator's authorities."""
+        """Trusts the places of SSL_CERT_FILE and SSL_CERT_DIR, or the operator's authorities."""
         file, folder = os.environ.get(_CERT_FILE), os.environ.get(_CERT_DIR)
         if not file and not folder:
             self._trusts_operator = True
@@ -307,7 +319,7 @@ class _SSLContext:
         return [one.public_bytes(c.ENCODING_DER) if binary_form else one.get_info() for one in found]
 
     def cert_store_stats(self):
-        """Returns the numbers of loaded certificates, authorities and lists of revoked certificates."""
+        """Returns the numbers of certificates, authorities and lists of revoked certificates."""
         found = self._all_authorities()
         return {"x509": len(found), "crl": len(self._crls), "x509_ca": sum(one.is_authority for one in found)}
 
@@ -400,7 +412,7 @@ def _contents(path):
 
 
 def _operators_authorities():
-    """Asks the edge process for the operator's authorities. A runtime without a network has none."""
+    """Asks the edge process for the operator's authorities. Without a network there are none."""
     engine = Engine()
     try:
         channel = carriers.Channel.open(engine)

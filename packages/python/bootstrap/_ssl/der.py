@@ -1,4 +1,7 @@
-"""Reads DER, the encoding of certificates. A wrong encoding raises a ValueError. Next: certificates."""
+"""Reads DER, the encoding of certificates. A wrong encoding raises ValueError.
+
+Next: certificates.
+"""
 
 from typing import NamedTuple
 

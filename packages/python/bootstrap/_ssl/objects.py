@@ -42,7 +42,10 @@ _BY_NAME = {name: entry for entry in _TABLE for name in entry[1:3]}
 
 
 def txt2obj(txt, name=False):
-    """Looks up an object by its identifier, or also by its names. Returns number, names and identifier."""
+    """Looks up an object by its identifier, or also by its names.
+
+    Returns its number, its names and its identifier.
+    """
     entry = _BY_OID.get(txt) or (_BY_NAME.get(txt) if name else None)
     if entry is None:
         raise ValueError(f"unknown object '{txt:.100}'")

@@ -108,16 +108,20 @@ class _SSLSocket:
             if self._pauses and self._engine.hello is not None:
                 self._choose_context()
             elif not self._carrier.flush():
-                self._wait(_WRITE, deadline, "_ssl.c: The handshake operation timed out")
-            elif self._engine.facts is None and self._engine.failure is None and not (self._pauses and self._engine.hello):
+                self._wait(_WRITE, deadline, "The handshake operation timed out")
+            elif not self._has_handshake_news():
                 self._fill_in_handshake(deadline)
         return None
+
+    def _has_handshake_news(self):
+        engine = self._engine
+        return engine.facts or engine.failure or (self._pauses and engine.hello)
 
     def _fill_in_handshake(self, deadline):
         if self._engine.has_ended:
             raise errors.end_of_file()
         if not self._carrier.fill():
-            self._wait(_READ, deadline, "_ssl.c: The handshake operation timed out")
+            self._wait(_READ, deadline, "The handshake operation timed out")
 
     def _complete(self, deadline):
         facts = self._engine.facts
@@ -132,7 +136,7 @@ class _SSLSocket:
         self._context._count(self.server_side, True)
         # The last messages of the handshake.
         while not self._carrier.flush():
-            self._wait(_WRITE, deadline, "_ssl.c: The handshake operation timed out")
+            self._wait(_WRITE, deadline, "The handshake operation timed out")
 
     def _verification_code(self, facts):
         """Returns the code of a failed verification of the peer, or None."""
@@ -323,7 +327,7 @@ class _SSLSocket:
         raise NotImplementedError("Post-handshake auth is not supported")
 
     def getpeercert(self, binary_mode=False, /):
-        """Returns the peer's certificate: a dictionary, which is empty without a verification, or DER."""
+        """Returns the peer's certificate as a dictionary or in DER. An unverified one is empty."""
         if not self._is_secure:
             raise ValueError("handshake not done yet")
         if not self._chain:
@@ -376,7 +380,7 @@ class _SSLSocket:
         return None if timeout is None else time.monotonic() + timeout
 
     def _wait(self, mask, deadline, message):
-        """Waits until the socket is ready. Raises if the program, or the time, does not allow to wait."""
+        """Waits until the socket is ready. Raises if the socket's timeout allows no wait."""
         if self._sock is None or self._socket().gettimeout() == 0:
             raise errors.want_read() if mask == _READ else errors.want_write()
         seconds = None if deadline is None else deadline - time.monotonic()
@@ -409,6 +413,6 @@ _CLOSED = _Closed()
 
 
 def _addresses_of(sock):
-    """Returns the methods for the addresses of a connection whose descriptor becomes the session's."""
+    """Returns methods for the addresses of a connection whose session takes its descriptor."""
     local, peer = sock.getsockname(), sock.getpeername()
     return lambda: local, lambda: peer
