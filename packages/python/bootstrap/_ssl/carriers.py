@@ -32,6 +32,7 @@ _OPEN_TLS = 0x217
 _ATTACH_TLS = 0x218
 _DUPLICATE = 0x125
 _DUPLICATE_TO = 0x126
+_STATUS_FLAGS = 0x127
 _SET_STATUS_FLAGS = 0x128
 
 _NON_BLOCKING = 0o4000
@@ -199,8 +200,9 @@ class Attachment:
         self._moved = host.sys(_DUPLICATE, descriptor, _LOWEST_MOVED)
         self._descriptor = descriptor
         self._hand_over(engine)
-        # The readiness of the description is the session's from now on.
-        host.sys(_SET_STATUS_FLAGS, channel.descriptor, _NON_BLOCKING)
+        # The library that owns the descriptor may block in its reads.
+        flags = host.sys(_STATUS_FLAGS, descriptor)
+        host.sys(_SET_STATUS_FLAGS, channel.descriptor, flags & _NON_BLOCKING)
         host.sys(_DUPLICATE_TO, channel.descriptor, descriptor)
         channel.close()
 
