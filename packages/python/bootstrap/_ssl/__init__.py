@@ -1,28 +1,39 @@
-"""The module `_ssl` over sessions of TLS in the edge process, without OpenSSL.
+"""The module below the standard library's `ssl`: TLS by sessions of the edge process.
 
-CPython's own `ssl` imports this package. The edge process has the keys and verifies certificates,
-so a program cannot weaken the operator's rules. The modules, in the order of a connection:
+CPython's `_ssl` is a layer over OpenSSL. This package has the same interface, and no cryptography:
+the edge process encrypts, verifies certificates and keeps the keys (docs/network.md, "TLS"). The
+library's own `ssl.py` works over this package without a change.
 
-    constants     the numbers of `ssl`
-    context       `_SSLContext`: the settings of sessions
-    ciphers       lists of cipher suites
-    certificates  PEM, and certificates as dictionaries; der and objects are its parts
-    socket        `_SSLSocket`: the operations of a session
-    carriers      moves bytes between a session and its connection
-    handoff       finds the connection of a `MemoryBIO`
-    engine        the state of a session
-    records       the records between the program and a session
-    names         compares the names of servers
-    errors        the errors of `ssl`
+The package needs two functions of a built-in module. `_coldframe_host.sys(number, *arguments)`
+executes a call of the kernel. An argument is a number, or bytes as their address and length. A
+failure raises OSError. `select.select` waits for descriptors, also for those of sessions.
+
+The modules, in the order of a connection:
+
+    constants     the numbers of OpenSSL that `ssl` makes its enumerations from
+    errors        the errors, with OpenSSL's reasons
+    context       _SSLContext: the settings of sessions
+    authorities   the trusted certificates of a context
+    identities    the own certificates of a context, and their keys
+    ciphers       the suites, and OpenSSL's lists that choose suites
+    connection    _SSLSocket: one end of TLS
+    session       the state of a session, and the records between the guest and the edge process
+    carriers      the ways of the bytes between session, program and peer
+    takeover      passes a connection to the outside to the edge process
+    memory        MemoryBIO
+    tickets       SSLSession: the tickets of resumed sessions
+    certificates  certificates as dictionaries; der and names read them
+    hostnames     the names of hosts in certificates
+    kernel        the calls of the kernel
 """
 
-from . import constants
-from .bio import MemoryBIO  # noqa: F401
-from .certificates import Certificate  # noqa: F401
+from .certificates import Certificate, decode_file as _test_decode_cert
+from .connection import _SSLSocket
 from .constants import *  # noqa: F403
-from .constants import _DEFAULT_CIPHERS, _OPENSSL_API_VERSION  # noqa: F401
-from .context import _contents, _SSLContext, get_default_verify_paths  # noqa: F401
-from .errors import (  # noqa: F401
+from .constants import _DEFAULT_CIPHERS, _OPENSSL_API_VERSION
+from .context import _SSLContext
+from .authorities import default_paths as get_default_verify_paths
+from .errors import (
     SSLCertVerificationError,
     SSLEOFError,
     SSLError,
@@ -31,14 +42,7 @@ from .errors import (  # noqa: F401
     SSLWantWriteError,
     SSLZeroReturnError,
 )
-from .objects import nid2obj, txt2obj  # noqa: F401
-from .randomness import RAND_add, RAND_bytes, RAND_status  # noqa: F401
-from .sessions import SSLSession  # noqa: F401
-from .socket import _SSLSocket  # noqa: F401
-
-
-def _test_decode_cert(path, /):
-    """Decodes the certificate in a file, for the tests of CPython."""
-    from . import certificates
-
-    return certificates.parse(certificates.from_pem(_contents(path))[0]).get_info()
+from .memory import MemoryBIO
+from .names import nid2obj, txt2obj
+from .random_bytes import RAND_add, RAND_bytes, RAND_status
+from .tickets import SSLSession

@@ -1,253 +1,192 @@
-"""Moves the bytes between an engine, its session and its connection.
+"""The ways of the bytes between a session, the program and the peer.
 
-| carrier | connection | the encrypted bytes are moved by |
-|---|---|---|
-| `Filter` | a socket in the runtime, or two `MemoryBIO` | the program |
-| `Attached` | a socket with a connection to the outside | the edge process |
-| `AttachedBIO` (handoff.py) | two `MemoryBIO` of such a connection | the edge process |
+    Pump      session ◄─ records ─► guest ◄─ encrypted bytes ─► socket or MemoryBIO
+    Attached  edge process ◄─ records ─► socket
+    Tunnel    edge process ◄─ records ─► the program's socket ◄─ the program ─► MemoryBIO
 
-The edge process judges the requests of an attached session, and injects secrets.
+A pump moves the encrypted bytes itself. It needs no kind of connection, but the edge process sees
+only encrypted bytes. So a connection to the outside gets one of the other carriers, which let the
+edge process apply the policy and insert secrets (takeover.py). Then the socket's descriptor is the
+session itself: its bytes are records, and `select` reports when the program can read. A tunnel is
+for programs that move the bytes of a MemoryBIO themselves, such as asyncio. They move records
+without a difference.
 
-After `attach_tls`, no bytes arrive at the descriptor of the connection, so a program that polls the
-descriptor would wait forever. Therefore the session takes the number of the descriptor, and the
-connection is moved to another number. The descriptor is then ready when the session has records.
-
-Each carrier has the methods `flush()`, which returns whether all output is written, and `fill()`,
-which returns whether bytes have arrived. Neither waits for the peer. Next: handoff.
+`push` sends the bytes that wait. `pull` receives bytes of the peer. Both wait until their deadline,
+or raise SSLWantWriteError or SSLWantReadError. A pull also sends what the peer accepts at once, and
+does not wait for a peer that only writes. Next: takeover.
 """
 
-import errno
-import os
-import select
+from functools import partial
 
-import _coldframe_host as host
+from . import errors, kernel
 
-# The kernel's calls (docs/internals/guest-abi.md).
-_CLOSE = 0x201
-_READ = 0x206
-_WRITE = 0x207
-_SHUTDOWN = 0x208
-_EXPLAIN = 0x216
-_OPEN_TLS = 0x217
-_ATTACH_TLS = 0x218
-_DUPLICATE = 0x125
-_DUPLICATE_TO = 0x126
-_SET_STATUS_FLAGS = 0x128
-
-_NON_BLOCKING = 0o4000
-_READ_SIZE = 64 << 10
-# The lowest number of a connection whose session has taken its number.
-_LOWEST_MOVED = 3
-# A close waits no longer for a session whose peer does not read.
-_CLOSE_SECONDS = 2
+# The number of records after which a writer also reads. The edge process replies to each record,
+# and stops while its replies wait.
+_UNREAD = 256
+# The most plain bytes that wait in the guest while the program only writes.
+_MAX_WAITING = 1 << 20
 
 
-def wait(descriptor, mask, timeout=None):
-    """Waits until a descriptor is ready for `select.POLLIN` or `POLLOUT`. Returns False after `timeout` seconds."""
-    poll = select.poll()
-    poll.register(descriptor, mask)
-    return bool(poll.poll(None if timeout is None else max(0, timeout) * 1000))
-
-
-def read(descriptor):
-    """Reads from a socket without a wait. Returns None if no bytes wait."""
-    buffer = bytearray(_READ_SIZE)
-    try:
-        count = host.sys(_READ, descriptor, buffer)
-    except BlockingIOError:
-        return None
-    del buffer[count:]
-    return buffer
-
-
-def write(descriptor, data):
-    """Removes the bytes from `data` that a socket accepts without a wait."""
+def _send_all(fd, data, deadline):
+    """Writes all bytes, and removes them from `data`."""
     while data:
-        try:
-            count = host.sys(_WRITE, descriptor, bytes(data[:_READ_SIZE]))
-        except BlockingIOError:
-            return
+        count = kernel.write(fd, data)
         del data[:count]
+        if count > 0:
+            continue
+        if deadline.never_waits:
+            raise errors.want_write()
+        if not deadline.wait_writable(fd):
+            raise TimeoutError("The write operation timed out")
 
 
-def close(descriptor):
-    """Closes a descriptor. A closed descriptor is no error."""
+def _send_some(send, data):
+    """Sends the bytes that are accepted at once."""
     try:
-        host.sys(_CLOSE, descriptor, 0)
-    except OSError:
+        send(data, kernel.NEVER)
+    except errors.SSLWantWriteError:
         pass
 
 
-class Channel:
-    """The socket of a session."""
-
-    def __init__(self, engine, descriptor):
-        self._engine = engine
-        self.descriptor = descriptor
-
-    @classmethod
-    def open(cls, engine):
-        """Opens a session that is not attached."""
-        try:
-            return cls(engine, host.sys(_OPEN_TLS))
-        except PermissionError as error:
-            raise PermissionError(error.errno, "TLS is not available in this runtime (option `network`)") from None
-
-    def push(self):
-        """Writes records to the session. Returns whether all are written."""
-        try:
-            write(self.descriptor, self._engine.output)
-        except OSError:
-            # The next read reports the failure of the session.
-            self._engine.output.clear()
-        return not self._engine.output
-
-    def pull(self):
-        """Reads records of the session. Returns whether bytes or a failure have arrived."""
-        if self._engine.failure is not None and "errno" in self._engine.failure:
-            return True
-        try:
-            data = read(self.descriptor)
-        except OSError as error:
-            self._engine.fail({"errno": error.errno, "text": self._explanation() or error.strerror})
-            return True
-        if data is None:
-            return False
-        if not data:
-            # A session that has reported its end may be closed by the edge process.
-            if self._engine.is_closed or self._engine.has_ended:
-                self._engine.has_ended = True
-                self._engine.output.clear()
-            self._engine.fail({"errno": errno.ECONNRESET, "text": os.strerror(errno.ECONNRESET)})
-            return True
-        self._engine.take(data)
-        return True
-
-    def settle(self, is_done=None, seconds=None):
-        """Waits at most `seconds` for the results of the session, which does not wait for the peer."""
-        is_done = is_done or (lambda: self._engine.is_settled)
-        while not is_done() and not (self._engine.failure and "errno" in self._engine.failure):
-            mask = select.POLLIN if self.push() else select.POLLIN | select.POLLOUT
-            if is_done():
-                return
-            if not self.pull() and not wait(self.descriptor, mask, seconds):
-                return
-
-    def close(self):
-        close(self.descriptor)
-
-    def _explanation(self):
-        """Returns the sentence about a refused connection, or an empty text."""
-        buffer = bytearray(4096)
-        try:
-            count = host.sys(_EXPLAIN, self.descriptor, buffer)
-        except OSError:
-            return ""
-        return bytes(buffer[:count]).split(b"\0")[0].decode()
+def _receive(fd, deadline):
+    """Returns bytes, or empty bytes at the end."""
+    while (data := kernel.read(fd)) is None:
+        if deadline.never_waits:
+            raise errors.want_read()
+        if not deadline.wait_readable(fd):
+            raise TimeoutError("The read operation timed out")
+    return data
 
 
-class SocketBelow:
-    """The encrypted bytes of a socket."""
+class SocketWire:
+    """The encrypted bytes of a pump on a socket of the program."""
 
-    def __init__(self, descriptor):
-        self._descriptor = descriptor
+    def __init__(self, fd):
+        self._fd = fd
 
-    def write(self, data):
-        write(self._descriptor, data)
+    def send(self, data, deadline):
+        _send_all(self._fd(), data, deadline)
 
-    def read(self):
-        return read(self._descriptor)
-
-
-class Filter:
-    """The carrier of a session whose encrypted bytes the program moves."""
-
-    def __init__(self, engine, below):
-        self._engine = engine
-        self._below = below
-        self._channel = Channel.open(engine)
-
-    def flush(self):
-        self._channel.settle()
-        self._below.write(self._engine.to_peer)
-        return not self._engine.to_peer
-
-    def fill(self):
-        if self._engine.has_ended:
-            return False
-        data = self._below.read()
-        if data is None:
-            return False
-        if data:
-            self._engine.receive(data)
-            self._channel.settle()
-        else:
-            self._engine.has_ended = True
-        return True
-
-    def close(self):
-        self._channel.close()
+    def receive(self, deadline):
+        return _receive(self._fd(), deadline)
 
 
-class Attachment:
-    """A connection to the outside whose session has taken the connection's descriptor."""
+class BufferWire:
+    """The encrypted bytes of a pump in buffers of the program."""
 
-    def __init__(self, descriptor, engine):
-        """Attaches a session. Raises an OSError if the descriptor is no connection to the outside."""
-        channel = Channel(engine, host.sys(_ATTACH_TLS, descriptor))
-        self._moved = host.sys(_DUPLICATE, descriptor, _LOWEST_MOVED)
-        self._descriptor = descriptor
-        self._hand_over(engine)
-        # The readiness of the description is the session's from now on.
-        host.sys(_SET_STATUS_FLAGS, channel.descriptor, _NON_BLOCKING)
-        host.sys(_DUPLICATE_TO, channel.descriptor, descriptor)
-        channel.close()
+    def __init__(self, incoming, outgoing):
+        self._incoming, self._outgoing = incoming, outgoing
 
-    def _hand_over(self, engine):
-        """Passes the connection to the session (tls/attached.rs, "Hand-over")."""
-        host.sys(_SHUTDOWN, self._moved)
-        while True:
-            data = read(self._moved)
-            if data is None:
-                wait(self._moved, select.POLLIN)
-            elif data:
-                engine.receive(data)
+    def send(self, data, deadline):
+        self._outgoing.write(data)
+        data.clear()
+
+    def receive(self, deadline):
+        if not self._incoming.pending and not self._incoming.at_end:
+            raise errors.want_read()
+        return self._incoming.read()
+
+
+class Pump:
+    """Moves the encrypted bytes between a session and a wire."""
+
+    def __init__(self, session, wire):
+        self._session, self._wire = session, wire
+        self._fd = kernel.open_session()
+
+    def push(self, deadline):
+        self._settle()
+        self._wire.send(self._session.to_peer, deadline)
+
+    def pull(self, deadline):
+        self._exchange_all()
+        if not self._session.is_cut:
+            data = self._wire.receive(deadline)
+            if data:
+                self._session.receive_encrypted(data)
             else:
-                break
-        engine.end_receiving()
+                self._session.cut()
+        self._exchange_all()
 
-    def release(self, is_open):
-        """Closes the session, and gives the connection its descriptor again if the descriptor is open."""
-        if self._moved is None:
-            return
-        moved, self._moved = self._moved, None
-        if is_open:
-            host.sys(_DUPLICATE_TO, moved, self._descriptor)
-        close(moved)
+    def ask(self, request):
+        """Returns the reply to a request."""
+        self._session.ask(request)
+        while self._session.reply is None:
+            self._exchange()
+        return self._session.reply
+
+    def close(self):
+        kernel.close(self._fd)
+
+    def _exchange_all(self):
+        self._settle()
+        _send_some(self._wire.send, self._session.to_peer)
+
+    def _settle(self):
+        """Waits until the session has handled all records. Only the edge process decides how long
+        this takes, and never the peer."""
+        while self._session.outgoing or not self._session.is_settled:
+            self._exchange()
+
+    def _exchange(self):
+        """Sends what the session accepts, and receives its next records."""
+        outgoing = self._session.outgoing
+        del outgoing[: kernel.write(self._fd, outgoing) if outgoing else 0]
+        data = kernel.read(self._fd)
+        if data:
+            self._session.feed(data)
+        elif data is not None:
+            raise ConnectionResetError("The session of TLS has ended")
+        elif not outgoing:
+            kernel.FOREVER.wait_readable(self._fd)
 
 
 class Attached:
-    """The carrier of a session over a connection to the outside."""
+    """The records of a session whose descriptor is the socket of the program."""
 
-    def __init__(self, engine, descriptor, is_open):
-        self._attachment = Attachment(descriptor, engine)
-        self._channel = Channel(engine, descriptor)
-        self._engine = engine
-        self._is_open = is_open
+    def __init__(self, session, fd, connection):
+        self._session, self._fd, self._connection = session, fd, connection
+        self._unread = 0
 
-    def flush(self):
-        # A full session accepts no records before the program has read some.
-        while not self._channel.push():
-            if not self._channel.pull():
-                return False
-        return True
+    def push(self, deadline):
+        _send_all(self._fd(), self._session.outgoing, deadline)
+        self._unread += 1
+        if self._unread >= _UNREAD and len(self._session.plain) < _MAX_WAITING:
+            self._unread = 0
+            self._session.feed(kernel.read(self._fd()) or b"")
 
-    def fill(self):
-        return not self._engine.has_ended and self._channel.pull()
+    def pull(self, deadline):
+        _send_some(partial(_send_all, self._fd()), self._session.outgoing)
+        data = _receive(self._fd(), deadline)
+        if data:
+            self._session.feed(data)
+        else:
+            self._session.cut()
 
     def close(self):
-        """Waits until the session has encrypted the last bytes. The edge process then sends them."""
-        is_open = self._is_open()
-        if is_open and self._engine.failure is None and not self._engine.has_ended:
-            self._channel.settle(seconds=_CLOSE_SECONDS)
-        self._attachment.release(is_open)
+        kernel.close(self._connection)
+
+
+class Tunnel:
+    """The records of a session in buffers of the program, which moves them to the session."""
+
+    def __init__(self, session, incoming, outgoing, connection):
+        self._session, self._connection = session, connection
+        self._incoming, self._outgoing = incoming, outgoing
+
+    def push(self, deadline):
+        self._outgoing.write(self._session.outgoing)
+        self._session.outgoing.clear()
+
+    def pull(self, deadline):
+        self.push(deadline)
+        data = self._incoming.read()
+        if data:
+            self._session.feed(data)
+        elif self._incoming.at_end:
+            self._session.cut()
+        else:
+            raise errors.want_read()
+
+    def close(self):
+        kernel.close(self._connection)

@@ -1,25 +1,27 @@
-"""The cipher suites of a session, and the lists of OpenSSL that choose suites. Next: context.
-
-The rules are those of `runner/bootstrap/tls/ciphers.js`.
-"""
-
-import re
+"""The suites of the edge process, and OpenSSL's lists that choose suites. Next: connection."""
 
 from .errors import SSLError
 
-TLS13 = ("TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256")
-TLS12 = (
-    "ECDHE-ECDSA-AES256-GCM-SHA384",
-    "ECDHE-RSA-AES256-GCM-SHA384",
-    "ECDHE-ECDSA-CHACHA20-POLY1305",
-    "ECDHE-RSA-CHACHA20-POLY1305",
-    "ECDHE-ECDSA-AES128-GCM-SHA256",
-    "ECDHE-RSA-AES128-GCM-SHA256",
-)
+# The suites of TLS 1.3 and TLS 1.2 in the order of preference, with their numbers.
+_SUITES_13 = {
+    "TLS_AES_256_GCM_SHA384": 0x1302,
+    "TLS_CHACHA20_POLY1305_SHA256": 0x1303,
+    "TLS_AES_128_GCM_SHA256": 0x1301,
+}
+_SUITES_12 = {
+    "ECDHE-ECDSA-AES256-GCM-SHA384": 0xC02C,
+    "ECDHE-RSA-AES256-GCM-SHA384": 0xC030,
+    "ECDHE-ECDSA-CHACHA20-POLY1305": 0xCCA9,
+    "ECDHE-RSA-CHACHA20-POLY1305": 0xCCA8,
+    "ECDHE-ECDSA-AES128-GCM-SHA256": 0xC02B,
+    "ECDHE-RSA-AES128-GCM-SHA256": 0xC02F,
+}
+SUITES_13 = tuple(_SUITES_13)
+SUITES_12 = tuple(_SUITES_12)
 
-# The groups that a list may name, with a text that the name of each suite of the group contains.
-_GROUPS = {
-    **dict.fromkeys(("ALL", "DEFAULT", "HIGH", "TLSv1.2", "ECDH", "ECDHE", "EECDH", "kECDHE", "kEECDH"), ""),
+_ALL = ("ALL", "DEFAULT", "HIGH", "TLSv1.2", "ECDH", "EECDH", "ECDHE", "kECDHE", "kEECDH", "FIPS")
+# The parts of names that groups of suites have.
+_PARTS = {
     "AESGCM": "GCM",
     "AES": "AES",
     "AES128": "AES128",
@@ -31,59 +33,64 @@ _GROUPS = {
     "ECDSA": "ECDSA",
     "SHA256": "AES128",
     "SHA384": "SHA384",
-}
-# The beginnings of OpenSSL's other suites and groups, which a session does not have.
-_OTHERS = re.compile(
-    "k[A-Z]|a[A-Z]|A?ECDH|A?DH|EDH|EXP|PSK|SRP|RSA|AES|CAMELLIA|ARIA|SEED|IDEA|RC|DES|3DES|NULL|eNULL|GOST|MD5"
-    "|SHA|LOW|MEDIUM|FIPS|SSLv3|TLSv1|CBC|DSS|SUITEB|CHACHA|ECDSA|COMPLEMENTOF|TLS_"
-)
+} | {name: "" for name in _ALL}
+# The beginnings of OpenSSL's other suites and groups, which the edge process does not have.
+_OTHERS = (
+    "COMPLEMENT k a ADH AECDH DH EDH ECDH EXP PSK SRP RSA AES CAMELLIA ARIA SEED IDEA RC DES 3DES NULL eNULL GOST "
+    "MD5 SHA LOW MEDIUM SSLv3 TLSv1 CBC DSS SUITEB CHACHA ECDSA"
+).split()
 
 
 def chosen(text):
-    """Returns the suites of TLS 1.2 that a list chooses. Raises if the list names no suite."""
-    found = []
-    known = False
-    for part in re.split("[:, ]+", text):
-        if not part or part.startswith("@"):
+    """Returns the suites of TLS 1.2 that a list of OpenSSL chooses, in the order of the list."""
+    found, is_known = [], False
+    for part in text.replace(",", ":").replace(" ", ":").split(":"):
+        name = part.lstrip("!-+").partition("@")[0]
+        if not name:
             continue
-        excludes = part[0] in "!-"
-        name = part.lstrip("!+-").split("@")[0]
-        known = known or name in _GROUPS or name in TLS12 or _OTHERS.match(name) is not None
-        if part.startswith("+"):
-            continue
-        matching = [suite for suite in TLS12 if all(_matches(suite, one) for one in name.split("+"))]
-        if excludes:
+        is_known = is_known or name in _PARTS or name in SUITES_12 or name.startswith(tuple(_OTHERS))
+        matching = [suite for suite in SUITES_12 if all(_is_in(suite, one) for one in name.split("+"))]
+        if part[0] in "!-":
             found = [suite for suite in found if suite not in matching]
-        else:
+        elif part[0] != "+":
             found += [suite for suite in matching if suite not in found]
-    if not known:
+    if not is_known:
         raise SSLError("No cipher can be selected.")
     return found
 
 
-def _matches(suite, name):
-    text = _GROUPS.get(name)
-    return suite == name if text is None else text in suite
+def _is_in(suite, group):
+    return _PARTS[group] in suite if group in _PARTS else suite == group
 
 
-def bits(name):
-    """Returns the strength of a suite."""
-    return 128 if "AES_128" in name or "AES128" in name else 256
+def bits_of(name):
+    """Returns the size of a suite's key."""
+    return 128 if "AES128" in name or "AES_128" in name else 256
 
 
-def described(name):
-    """Returns the dictionary of a suite in `SSLContext.get_ciphers`."""
-    is_13 = name in TLS13
-    protocol = "TLSv1.3" if is_13 else "TLSv1.2"
+def version_of(name):
+    """Returns the version of a suite."""
+    return "TLSv1.3" if name in _SUITES_13 else "TLSv1.2"
+
+
+def description(name):
+    """Returns OpenSSL's description of a suite as a dictionary."""
+    is_13, bits = name in _SUITES_13, bits_of(name)
+    number = _SUITES_13[name] if is_13 else _SUITES_12[name]
+    authentication = "any" if is_13 else "RSA" if "-RSA-" in name else "ECDSA"
+    is_aes = "AES" in name
+    encryption = f"AESGCM({bits})" if is_aes else "CHACHA20/POLY1305(256)"
+    exchange = "any" if is_13 else "ECDH"
     return {
+        "id": 0x3000000 | number,
         "name": name,
-        "protocol": protocol,
-        "description": f"{name} {protocol}",
-        "strength_bits": bits(name),
-        "alg_bits": bits(name),
+        "protocol": version_of(name),
+        "description": f"{name:30} {version_of(name)} Kx={exchange:8} Au={authentication:5} Enc={encryption:22} Mac=AEAD",
+        "strength_bits": bits,
+        "alg_bits": bits,
         "aead": True,
-        "symmetric": "chacha20-poly1305" if "CHACHA20" in name else f"aes-{bits(name)}-gcm",
+        "symmetric": f"aes-{bits}-gcm" if is_aes else "chacha20-poly1305",
         "digest": None,
         "kea": "kx-any" if is_13 else "kx-ecdhe",
-        "auth": "auth-any" if is_13 else "auth-ecdsa" if "ECDSA" in name else "auth-rsa",
+        "auth": f"auth-{authentication.lower()}",
     }

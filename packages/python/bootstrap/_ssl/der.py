@@ -1,60 +1,88 @@
-"""Reads DER, the encoding of certificates. A wrong encoding raises a ValueError. Next: certificates."""
+"""Reads DER, the encoding of certificates. A wrong encoding raises DerError. Next: names."""
 
-from typing import NamedTuple
+INTEGER = 0x02
+BIT_STRING = 0x03
+OCTET_STRING = 0x04
+OBJECT_IDENTIFIER = 0x06
+SEQUENCE = 0x30
+
+_UTF8 = 0x0C
+_UTC_TIME = 0x17
+_UNIVERSAL_STRING = 0x1C
+_BMP_STRING = 0x1E
+_ENCODINGS = {_UTF8: "utf-8", _BMP_STRING: "utf-16-be", _UNIVERSAL_STRING: "utf-32-be"}
+# In this century, and in the last century, for the two digits of a UTC time.
+_FIRST_YEARS = ("20", "19")
+_TURN = 50
 
 
-class Element(NamedTuple):
-    """An element: its tag, its content, and its whole encoding."""
+class DerError(ValueError):
+    """The bytes are not DER."""
 
-    tag: int
-    content: bytes
-    whole: bytes
 
-    @property
+class Element:
+    """An element of DER: its tag, its content, and all its bytes."""
+
+    __slots__ = ("tag", "content", "whole")
+
+    def __init__(self, tag, content, whole):
+        self.tag, self.content, self.whole = tag, content, whole
+
     def children(self):
-        return list(elements(self.content))
+        """Returns the elements inside this element."""
+        found, rest = [], self.content
+        while rest:
+            element, rest = _split(rest)
+            found.append(element)
+        return found
+
+    def text(self):
+        """Returns the text of a string of any type."""
+        return self.content.decode(_ENCODINGS.get(self.tag, "latin-1"), "replace")
+
+    def oid(self):
+        """Returns an object identifier in dotted form."""
+        parts, value = [], 0
+        for octet in self.content:
+            value = value << 7 | octet & 0x7F
+            if octet & 0x80:
+                continue
+            if not parts:
+                first = min(2, value // 40)
+                parts, value = [first], value - 40 * first
+            parts.append(value)
+            value = 0
+        return ".".join(map(str, parts))
+
+    def time(self):
+        """Returns year, month, day, hour, minute and second."""
+        digits = self.content.decode("latin-1")
+        if self.tag == _UTC_TIME:
+            digits = _FIRST_YEARS[int(digits[:2]) >= _TURN] + digits
+        rest = [int(digits[at : at + 2] or "0") for at in range(4, 14, 2)]
+        return int(digits[:4]), *rest
 
 
-def elements(data):
-    """Yields the elements of a sequence of encodings."""
-    at = 0
-    while at < len(data):
-        element = first(data[at:])
-        at += len(element.whole)
-        yield element
+def read(data):
+    """Returns the first element of bytes."""
+    return _split(data)[0]
 
 
-def first(data):
-    """Returns the first element of `data`."""
+def read_all(data):
+    """Returns the elements of bytes."""
+    return Element(None, data, data).children()
+
+
+def _split(data):
     if len(data) < 2:
-        raise ValueError("a truncated element")
+        raise DerError("not enough data")
     length, start = data[1], 2
     if length >= 0x80:
-        start += length & 0x7F
-        if start == 2 or start > 6:
-            raise ValueError("a wrong length")
+        start = 2 + (length & 0x7F)
+        if start == 2 or start > 6 or start > len(data):
+            raise DerError("not enough data")
         length = int.from_bytes(data[2:start], "big")
-    if start + length > len(data):
-        raise ValueError("a truncated element")
-    return Element(data[0], bytes(data[start : start + length]), bytes(data[: start + length]))
-
-
-def oid(element):
-    """Returns an object identifier with dots."""
-    values = []
-    value = 0
-    for byte in element.content:
-        value = value << 7 | byte & 0x7F
-        if not byte & 0x80:
-            values.append(value)
-            value = 0
-    if not values:
-        raise ValueError("an empty object identifier")
-    head = min(2, values[0] // 40)
-    return ".".join(map(str, [head, values[0] - 40 * head, *values[1:]]))
-
-
-def text(element):
-    """Returns the text of a string of any type."""
-    encodings = {0x0C: "utf-8", 0x1E: "utf-16-be", 0x1C: "utf-32-be"}
-    return element.content.decode(encodings.get(element.tag, "latin-1"), "replace")
+    end = start + length
+    if end > len(data):
+        raise DerError("not enough data")
+    return Element(data[0], data[start:end], data[:end]), data[end:]

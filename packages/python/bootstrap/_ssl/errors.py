@@ -1,39 +1,17 @@
-"""The errors of `ssl`, with the texts and numbers of OpenSSL. Next: socket.
+"""The errors of TLS, with OpenSSL's texts and numbers.
 
-A session reports its failure as OpenSSL's reason, and its verification as the name of OpenSSL's
-code (crate `edge`, tls/alerts.rs and tls/verify.rs).
+The edge process reports a reason in OpenSSL's words, such as "no shared cipher". Programs compare
+`SSLError.reason`, which is the reason in capitals. Next: context.
 """
 
-import errno
-
-from . import constants
-
-# The codes of a failed verification: number and sentence.
-VERIFICATIONS = {
-    "UNABLE_TO_GET_ISSUER_CERT": (2, "unable to get issuer certificate"),
-    "CERT_SIGNATURE_FAILURE": (7, "certificate signature failure"),
-    "CERT_NOT_YET_VALID": (9, "certificate is not yet valid"),
-    "CERT_HAS_EXPIRED": (10, "certificate has expired"),
-    "DEPTH_ZERO_SELF_SIGNED_CERT": (18, "self-signed certificate"),
-    "SELF_SIGNED_CERT_IN_CHAIN": (19, "self-signed certificate in certificate chain"),
-    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY": (20, "unable to get local issuer certificate"),
-    "UNABLE_TO_VERIFY_LEAF_SIGNATURE": (21, "unable to verify the first certificate"),
-    "CERT_CHAIN_TOO_LONG": (22, "certificate chain too long"),
-    "CERT_REVOKED": (23, "certificate revoked"),
-    "INVALID_PURPOSE": (26, "unsuitable certificate purpose"),
-    "ERR_TLS_CERT_ALTNAME_INVALID": (62, "Hostname mismatch, certificate is not valid for '{}'."),
-    "HOSTNAME_MISMATCH": (62, "Hostname mismatch, certificate is not valid for '{}'."),
-    "IP_ADDRESS_MISMATCH": (64, "IP address mismatch, certificate is not valid for '{}'."),
-}
+from .constants import SSL_ERROR_EOF, SSL_ERROR_SSL, SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE
 
 
 class SSLError(OSError):
     """An error occurred in the SSL implementation."""
 
-    __module__ = "ssl"
-
-    library = None
     reason = None
+    library = None
 
     def __str__(self):
         return self.strerror if isinstance(self.strerror, str) else str(self.args)
@@ -42,81 +20,104 @@ class SSLError(OSError):
 class SSLZeroReturnError(SSLError):
     """SSL/TLS session closed cleanly."""
 
-    __module__ = "ssl"
-
 
 class SSLWantReadError(SSLError):
     """Non-blocking SSL socket needs to read more data
     before the requested operation can be completed."""
-
-    __module__ = "ssl"
 
 
 class SSLWantWriteError(SSLError):
     """Non-blocking SSL socket needs to write more data
     before the requested operation can be completed."""
 
-    __module__ = "ssl"
-
 
 class SSLSyscallError(SSLError):
     """System error when attempting SSL operation."""
-
-    __module__ = "ssl"
 
 
 class SSLEOFError(SSLError):
     """SSL/TLS connection terminated abruptly."""
 
-    __module__ = "ssl"
-
 
 class SSLCertVerificationError(SSLError, ValueError):
     """A certificate could not be verified."""
 
-    __module__ = "ssl"
+
+for _error in (SSLError, *SSLError.__subclasses__()):
+    _error.__module__ = "ssl"
+del _error
+
+# OpenSSL's numbers and texts of a failed verification.
+_VERIFICATION = {
+    "UNSPECIFIED": (1, "unspecified certificate verification error"),
+    "UNABLE_TO_GET_ISSUER_CERT": (2, "unable to get issuer certificate"),
+    "UNABLE_TO_GET_CRL": (3, "unable to get certificate CRL"),
+    "CERT_SIGNATURE_FAILURE": (7, "certificate signature failure"),
+    "CRL_SIGNATURE_FAILURE": (8, "CRL signature failure"),
+    "CERT_NOT_YET_VALID": (9, "certificate is not yet valid"),
+    "CERT_HAS_EXPIRED": (10, "certificate has expired"),
+    "CRL_NOT_YET_VALID": (11, "CRL is not yet valid"),
+    "CRL_HAS_EXPIRED": (12, "CRL has expired"),
+    "DEPTH_ZERO_SELF_SIGNED_CERT": (18, "self-signed certificate"),
+    "SELF_SIGNED_CERT_IN_CHAIN": (19, "self-signed certificate in certificate chain"),
+    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY": (20, "unable to get local issuer certificate"),
+    "UNABLE_TO_VERIFY_LEAF_SIGNATURE": (21, "unable to verify the first certificate"),
+    "CERT_CHAIN_TOO_LONG": (22, "certificate chain too long"),
+    "CERT_REVOKED": (23, "certificate revoked"),
+    "PATH_LENGTH_EXCEEDED": (25, "path length constraint exceeded"),
+    "INVALID_PURPOSE": (26, "unsuitable certificate purpose"),
+    "UNHANDLED_CRITICAL_EXTENSION": (34, "unhandled critical extension"),
+    "KEYUSAGE_NO_CRL_SIGN": (35, "key usage does not include CRL signing"),
+    "UNHANDLED_CRITICAL_CRL_EXTENSION": (36, "unhandled critical CRL extension"),
+    "PERMITTED_VIOLATION": (47, "permitted subtree violation"),
+    "EXCLUDED_VIOLATION": (48, "excluded subtree violation"),
+    "INVALID_CA": (79, "invalid CA certificate"),
+    # The operator's authorities accept the certificate for another host only.
+    "ERR_TLS_CERT_ALTNAME_INVALID": (62, "hostname mismatch"),
+}
+HOSTNAME_MISMATCH = 62
+ADDRESS_MISMATCH = 64
+
+
+def library_error(reason, number=SSL_ERROR_SSL, library="SSL", text=None):
+    """Makes the error of a reason such as "no shared cipher"."""
+    name = reason.upper().replace(" ", "_").replace("SSL/TLS_ALERT", "SSLV3_ALERT")
+    error = SSLError(number, f"[{library}: {name}] {text or reason}")
+    error.reason, error.library = name, library
+    return error
+
+
+def verification_error(code, text):
+    """Makes the error of a certificate that is not accepted."""
+    reason = "certificate verify failed"
+    error = SSLCertVerificationError(SSL_ERROR_SSL, f"[SSL: CERTIFICATE_VERIFY_FAILED] {reason}: {text}")
+    error.reason, error.library = "CERTIFICATE_VERIFY_FAILED", "SSL"
+    error.verify_code, error.verify_message = code, text
+    return error
+
+
+def verification_failure(name):
+    """Makes the error of a failed verification with OpenSSL's name of the failure."""
+    return verification_error(*_VERIFICATION.get(name, (1, name.lower().replace("_", " "))))
+
+
+def of_event(event):
+    """Makes the error of a session that the edge process has ended."""
+    if "code" in event:
+        return verification_failure(event["code"])
+    return library_error(event["reason"])
 
 
 def want_read():
-    return SSLWantReadError(constants.SSL_ERROR_WANT_READ, "The operation did not complete (read)")
+    """Makes the error of an operation that needs bytes of the peer."""
+    return SSLWantReadError(SSL_ERROR_WANT_READ, "The operation did not complete (read)")
 
 
 def want_write():
-    return SSLWantWriteError(constants.SSL_ERROR_WANT_WRITE, "The operation did not complete (write)")
+    """Makes the error of an operation whose bytes the socket does not accept."""
+    return SSLWantWriteError(SSL_ERROR_WANT_WRITE, "The operation did not complete (write)")
 
 
-def zero_return():
-    return SSLZeroReturnError(constants.SSL_ERROR_ZERO_RETURN, "TLS/SSL connection has been closed (EOF)")
-
-
-def end_of_file():
-    return SSLEOFError(constants.SSL_ERROR_EOF, "EOF occurred in violation of protocol")
-
-
-def ssl_error(reason, kind=SSLError, detail="", library="SSL"):
-    """Makes an error with OpenSSL's reason in words."""
-    name = reason.upper().replace(" ", "_").replace("-", "_")
-    error = kind(constants.SSL_ERROR_SSL, f"[{library}: {name}] {reason}{detail}")
-    error.library, error.reason = library, name
-    return error
-
-
-def verification_error(code, host):
-    """Makes the error of a failed verification of the peer at `host`."""
-    number, sentence = VERIFICATIONS.get(code, (1, code.replace("_", " ").lower()))
-    sentence = sentence.format(host)
-    error = ssl_error("certificate verify failed", SSLCertVerificationError, f": {sentence}")
-    error.verify_code, error.verify_message = number, sentence
-    return error
-
-
-def error_of(event, host):
-    """Makes the error of a failed session."""
-    system = event.get("errno")
-    if system == errno.ECONNRESET:
-        return ConnectionResetError(system, "Connection reset by peer")
-    if system is not None:
-        return OSError(system, event["text"])
-    if event.get("code") is not None:
-        return verification_error(event["code"], host)
-    return ssl_error(event["reason"])
+def unexpected_end():
+    """Makes the error of a connection that ends without the end of TLS."""
+    return SSLEOFError(SSL_ERROR_EOF, "EOF occurred in violation of protocol")

@@ -40,6 +40,8 @@ class _SSLSocket:
         self._carrier = None
         self._session = None
         self._resumed = None
+        # A server waits for the program's choice after the client's first message.
+        self._pauses = False
         # The handshake has ended with success.
         self._is_secure = False
         self._error = None
@@ -103,11 +105,11 @@ class _SSLSocket:
             self._raise_failure()
             if self._engine.facts is not None:
                 return self._complete(deadline)
-            if self._engine.hello is not None:
+            if self._pauses and self._engine.hello is not None:
                 self._choose_context()
             elif not self._carrier.flush():
                 self._wait(_WRITE, deadline, "_ssl.c: The handshake operation timed out")
-            elif self._engine.facts is None and self._engine.hello is None and self._engine.failure is None:
+            elif self._engine.facts is None and self._engine.failure is None and not (self._pauses and self._engine.hello):
                 self._fill_in_handshake(deadline)
         return None
 
@@ -149,6 +151,7 @@ class _SSLSocket:
             return
         self._context._count(self.server_side, False)
         settings = self._context._settings(self.server_side)
+        self._pauses = settings.get("pauses", False)
         # An address is no name of a server.
         if self.server_hostname and names.address_of(self.server_hostname) is None:
             settings["serverName"] = self.server_hostname
