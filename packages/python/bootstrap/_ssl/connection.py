@@ -124,14 +124,24 @@ class _SSLSocket:
 
     def _begin(self):
         self._count(0)
-        taken = takeover.attach(self._descriptor()) if self._has_socket else None
-        if taken is not None:
-            self._attach(*taken)
+        if self._has_socket and self._take_over_socket():
             return
         self._session = self._new_session()
         wire = SocketWire(self._descriptor) if self._has_socket else BufferWire(*self._buffers)
         self._carrier = Pump(self._session, wire)
         self._session.start(self._settings())
+
+    def _take_over_socket(self):
+        """Passes the socket to the edge process, if it leads outside. Returns whether that is so."""
+        sock, fd = self._sock(), self._descriptor()
+        names = sock.getsockname(), sock.getpeername()
+        taken = takeover.attach(fd)
+        if taken is None:
+            return False
+        # The descriptor is now the session's, whose names are empty.
+        sock.getsockname, sock.getpeername = (lambda: names[0]), (lambda: names[1])
+        self._attach(*taken)
+        return True
 
     def _attach(self, connection, arrived):
         """Begins a session that has taken over the connection."""
