@@ -116,7 +116,14 @@ class Pump:
         return self._session.reply
 
     def close(self):
-        kernel.close(self._fd)
+        """Closes the session."""
+        if self._fd >= 0:
+            kernel.close(self._fd)
+            self._fd = -1
+
+    def __del__(self):
+        if hasattr(self, "_fd"):
+            self.close()
 
     def _exchange_all(self):
         self._settle()
@@ -144,8 +151,8 @@ class Pump:
 class Attached:
     """The records of a session whose descriptor is the socket of the program."""
 
-    def __init__(self, session, fd, connection):
-        self._session, self._fd, self._connection = session, fd, connection
+    def __init__(self, session, fd):
+        self._session, self._fd = session, fd
         self._unread = 0
 
     def push(self, deadline):
@@ -163,15 +170,12 @@ class Attached:
         else:
             self._session.cut()
 
-    def close(self):
-        kernel.close(self._connection)
-
 
 class Tunnel:
     """The records of a session in buffers of the program, which moves them to the session."""
 
-    def __init__(self, session, incoming, outgoing, connection):
-        self._session, self._connection = session, connection
+    def __init__(self, session, incoming, outgoing):
+        self._session = session
         self._incoming, self._outgoing = incoming, outgoing
 
     def push(self, deadline):
@@ -187,6 +191,3 @@ class Tunnel:
             self._session.cut()
         else:
             raise errors.want_read()
-
-    def close(self):
-        kernel.close(self._connection)

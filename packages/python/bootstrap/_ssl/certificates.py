@@ -7,7 +7,7 @@ import re
 
 from . import der, names
 from .constants import ENCODING_DER, ENCODING_PEM
-from .errors import SSLError
+from .errors import SSLError, pem_error
 
 _ALTERNATIVE_NAMES = "2.5.29.17"
 _BASIC_CONSTRAINTS = "2.5.29.19"
@@ -25,7 +25,10 @@ _LABELS = "(?:X509 |TRUSTED )?CERTIFICATE"
 def blocks_of(text, labels=_LABELS):
     """Returns the blocks of PEM with a label, as DER."""
     pattern = f"-----BEGIN {labels}-----([^-]*)-----END"
-    return [binascii.a2b_base64(body) for body in re.findall(pattern, text)]
+    try:
+        return [binascii.a2b_base64(body) for body in re.findall(pattern, text)]
+    except binascii.Error:
+        raise pem_error() from None
 
 
 def to_pem(data, label="CERTIFICATE"):

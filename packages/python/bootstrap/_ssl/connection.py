@@ -6,6 +6,7 @@ is created at the handshake, because the program may send plain bytes before. Ne
 """
 
 import weakref
+from functools import partial
 
 from . import certificates, ciphers, errors, hostnames, kernel, takeover
 from .carriers import Attached, BufferWire, Pump, SocketWire, Tunnel
@@ -26,6 +27,8 @@ class _SSLSocket:
         self._owner = _reference(owner)
         self._sock = _reference(sock)
         self._has_socket = sock is not None
+        # The carriers have no reference to this object, so that its end closes the session.
+        self._descriptor = partial(_descriptor_of, self._sock)
         self._buffers = buffers
         self._session = self._carrier = None
         self._ticket = None
@@ -135,15 +138,15 @@ class _SSLSocket:
         """Passes the socket to the edge process, if it leads outside. Returns whether that is so."""
         sock, fd = self._sock(), self._descriptor()
         names = sock.getsockname(), sock.getpeername()
-        taken = takeover.attach(fd)
-        if taken is None:
+        arrived = takeover.attach(fd)
+        if arrived is None:
             return False
         # The descriptor is now the session's, whose names are empty.
         sock.getsockname, sock.getpeername = (lambda: names[0]), (lambda: names[1])
-        self._attach(*taken)
+        self._attach(arrived)
         return True
 
-    def _attach(self, connection, arrived):
+    def _attach(self, arrived):
         """Begins a session that has taken over the connection."""
         session = self._new_session()
         session.start(self._settings())
@@ -151,9 +154,9 @@ class _SSLSocket:
         session.end_encrypted()
         self._session = session
         if self._has_socket:
-            self._carrier = Attached(session, self._descriptor, connection)
+            self._carrier = Attached(session, self._descriptor)
         else:
-            self._carrier = Tunnel(session, *self._buffers, connection)
+            self._carrier = Tunnel(session, *self._buffers)
 
     def _expect_takeover(self, deadline):
         """Makes the client's first message, which may lead to `take_over`."""
@@ -166,11 +169,11 @@ class _SSLSocket:
     def take_over(self, fd):
         """Replaces the session by a session that is attached to the connection `fd`, if the
         connection leads outside. Returns whether that is so."""
-        taken = takeover.attach(fd)
-        if taken is None:
+        arrived = takeover.attach(fd)
+        if arrived is None:
             return False
         self._carrier.close()
-        self._attach(*taken)
+        self._attach(arrived)
         _send_records(fd, self._session)
         return True
 
@@ -196,7 +199,8 @@ class _SSLSocket:
         callback = context.sni_callback
         result = None
         if callback is not None:
-            result = callback(self.owner or self, session.hello["serverName"], context)
+            owner = self.owner
+            result = "no owner" if owner is None else callback(owner, session.hello["serverName"], context)
         if result is not None:
             raise errors.library_error("callback failed")
         session.go_on({} if self._context is context else self._context._choices())
@@ -366,13 +370,6 @@ class _SSLSocket:
     def verify_client_post_handshake(self):
         raise NotImplementedError("Post-handshake authentication is not available")
 
-    def _descriptor(self):
-        sock = self._sock()
-        fd = -1 if sock is None else sock.fileno()
-        if fd < 0:
-            raise errors.SSLError(errors.SSL_ERROR_SSL, "Underlying socket connection gone")
-        return fd
-
     def _deadline(self):
         if not self._has_socket:
             return kernel.NEVER
@@ -385,10 +382,14 @@ class _SSLSocket:
         if index and self.session_reused:
             self._context._counts["hits"] += 1
 
-    def __del__(self):
-        if getattr(self, "_carrier", None) is not None:
-            self._forget_message()
-            self._carrier.close()
+
+def _descriptor_of(sock):
+    """Returns the descriptor of the socket behind a weak reference."""
+    found = sock()
+    fd = -1 if found is None else found.fileno()
+    if fd < 0:
+        raise errors.SSLError(errors.SSL_ERROR_SSL, "Underlying socket connection gone")
+    return fd
 
 
 def _reference(value):

@@ -2,12 +2,15 @@
 (crate `edge`, tls/settings.rs). Next: authorities, identities.
 """
 
+import operator
 import os
+import warnings
 
 from . import carriers, ciphers, constants as c, identities
 from .authorities import Authorities
+from .certificates import blocks_of
 from .connection import _SSLSocket
-from .errors import SSLError
+from .errors import SSLError, library_error
 from .session import Session
 
 _VERSIONS = {c.PROTO_TLSv1: "TLSv1", c.PROTO_TLSv1_1: "TLSv1.1", c.PROTO_TLSv1_2: "TLSv1.2", c.PROTO_TLSv1_3: "TLSv1.3"}
@@ -21,9 +24,18 @@ _DEFAULT_OPTIONS = (
     | c.OP_CIPHER_SERVER_PREFERENCE
     | c.OP_NO_COMPRESSION
     | c.OP_ENABLE_MIDDLEBOX_COMPAT
-    | c.OP_IGNORE_UNEXPECTED_EOF
 )
+_NO_VERSIONS = c.OP_NO_SSLv3 | c.OP_NO_TLSv1 | c.OP_NO_TLSv1_1 | c.OP_NO_TLSv1_2 | c.OP_NO_TLSv1_3
+_DEPRECATED_PROTOCOLS = {c.PROTOCOL_TLS: "PROTOCOL_TLS"} | {
+    c.PROTOCOL_TLSv1: "PROTOCOL_TLSv1",
+    c.PROTOCOL_TLSv1_1: "PROTOCOL_TLSv1_1",
+    c.PROTOCOL_TLSv1_2: "PROTOCOL_TLSv1_2",
+}
+_DEPRECATED_VERSIONS = {c.PROTO_SSLv3: "SSLv3", c.PROTO_TLSv1: "TLSv1", c.PROTO_TLSv1_1: "TLSv1_1"}
+# The caller of a method of the library's SSLContext.
+_CALLER = 4
 _CURVES = ("X25519", "prime256v1", "secp256r1", "P-256", "secp384r1", "P-384")
+_OPTIONS_END = 1 << 64
 _TICKET_KEYS_SIZE = 48
 
 
@@ -33,6 +45,8 @@ class _SSLContext:
     def __new__(cls, protocol, /):
         if protocol not in _PROTOCOLS:
             raise ValueError("invalid or unsupported protocol version")
+        if protocol in _DEPRECATED_PROTOCOLS:
+            _warn(f"ssl.{_DEPRECATED_PROTOCOLS[protocol]} is deprecated")
         self = super().__new__(cls)
         self.__protocol = protocol
         is_client = protocol == c.PROTOCOL_TLS_CLIENT
@@ -66,9 +80,12 @@ class _SSLContext:
 
     @options.setter
     def options(self, value):
-        if value < 0:
-            raise OverflowError("can't convert negative value to unsigned int")
-        self.__options = int(value)
+        value = operator.index(value)
+        if not 0 <= value < _OPTIONS_END:
+            raise OverflowError("options must be an unsigned 64-bit integer")
+        if value & ~self.__options & _NO_VERSIONS:
+            _warn("ssl.OP_NO_SSL*/ssl.OP_NO_TLS* options are deprecated")
+        self.__options = value
 
     @property
     def verify_flags(self):
@@ -84,11 +101,12 @@ class _SSLContext:
 
     @verify_mode.setter
     def verify_mode(self, value):
+        value = operator.index(value)
         if value not in (c.CERT_NONE, c.CERT_OPTIONAL, c.CERT_REQUIRED):
             raise ValueError("invalid value for verify_mode")
         if value == c.CERT_NONE and self.__check_hostname:
             raise ValueError("Cannot set verify_mode to CERT_NONE when check_hostname is enabled.")
-        self.__verify_mode = int(value)
+        self.__verify_mode = value
 
     @property
     def check_hostname(self):
@@ -106,7 +124,8 @@ class _SSLContext:
 
     @minimum_version.setter
     def minimum_version(self, value):
-        self.__minimum = self.__version(value)
+        # The lowest limit is kept as it is, and the highest is a version.
+        self.__minimum = self.__version(c.PROTO_TLSv1_3 if value == c.PROTO_MAXIMUM_SUPPORTED else value)
 
     @property
     def maximum_version(self):
@@ -114,13 +133,15 @@ class _SSLContext:
 
     @maximum_version.setter
     def maximum_version(self, value):
-        self.__maximum = self.__version(value)
+        self.__maximum = self.__version(c.PROTO_TLSv1_2 if value == c.PROTO_MINIMUM_SUPPORTED else value)
 
     def __version(self, value):
         if self.__protocol in _SINGLE:
             raise ValueError("The context's protocol doesn't support modification of highest and lowest version.")
         if value not in _VERSIONS and value not in _LIMITS:
             raise ValueError(f"Unsupported TLS/SSL version {value:#x}")
+        if value in _DEPRECATED_VERSIONS:
+            _warn(f"ssl.TLSVersion.{_DEPRECATED_VERSIONS[value]} is deprecated", _CALLER + 1)
         return int(value)
 
     @property
@@ -182,9 +203,10 @@ class _SSLContext:
         self.__groups = [text]
 
     def load_dh_params(self, filepath, /):
-        """Has no effect, because no suite has parameters of Diffie-Hellman."""
-        with open(filepath, "rb"):
-            pass
+        """Checks the file, and has no other effect: no suite has parameters of Diffie-Hellman."""
+        with open(os.fspath(filepath), encoding="latin-1") as file:
+            if not blocks_of(file.read(), "DH PARAMETERS"):
+                raise library_error("no start line", 1, "PEM")
 
     def _set_alpn_protocols(self, protos, /):
         rest, names = bytes(protos), []
@@ -251,6 +273,8 @@ class _SSLContext:
             raise _wrong_side("Cannot create a client socket with a PROTOCOL_TLS_SERVER context")
         if server_hostname is not None and (not server_hostname or server_hostname.startswith(".")):
             raise ValueError("server_hostname cannot be an empty string or start with a leading dot.")
+        if server_hostname is not None and "\0" in server_hostname:
+            raise TypeError("embedded null character")
         connection = _SSLSocket(self, bool(server_side), server_hostname, owner, **ends)
         if session is not None:
             connection.session = session
@@ -309,6 +333,10 @@ class _SSLContext:
         if self.__key_log is not None:
             with open(self.__key_log, "a") as file:
                 file.write(line)
+
+
+def _warn(text, level=_CALLER):
+    warnings.warn(text, DeprecationWarning, level)
 
 
 def _wrong_side(text):

@@ -87,6 +87,13 @@ def library_error(reason, number=SSL_ERROR_SSL, library="SSL", text=None):
     return error
 
 
+def pem_error():
+    """Makes the error of a file that is not what it should be."""
+    error = SSLError(9, "[SSL] PEM lib")
+    error.library = "SSL"
+    return error
+
+
 def verification_error(code, text):
     """Makes the error of a certificate that is not accepted."""
     reason = "certificate verify failed"

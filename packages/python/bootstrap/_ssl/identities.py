@@ -8,7 +8,7 @@ import struct
 
 from . import der, kernel
 from .certificates import Certificate, blocks_of, to_pem
-from .errors import SSLError, library_error
+from .errors import library_error, pem_error
 
 # The commands of the kernel for keys.
 _IMPORT = 9
@@ -47,7 +47,7 @@ def load(certificate_path, key_path, password):
     except der.DerError:
         chain = []
     if not chain:
-        raise _pem_error()
+        raise pem_error()
     with open(key_path, "rb") as file:
         key = _read_key(file.read(), password)
     public = _result(kernel.run(_PUBLIC_KEY, _request(key), _RESULT_SIZE))
@@ -64,7 +64,7 @@ def _read_key(text, password):
         passphrase = _passphrase_of(password)
         key = _result(kernel.run_job(_IMPORT_WITH_PASSPHRASE, _request(*fields, passphrase)))
     if key is None:
-        raise _pem_error()
+        raise pem_error()
     return key
 
 
@@ -76,19 +76,13 @@ def _passphrase_of(password):
             raise TypeError("password callback must return a string")
     if password is None:
         # OpenSSL would ask for the passphrase on the terminal.
-        raise _pem_error()
+        raise pem_error()
     if not isinstance(password, (str, bytes, bytearray)):
         raise TypeError("password should be a string or callable")
     passphrase = password.encode() if isinstance(password, str) else bytes(password)
     if len(passphrase) > _MAX_PASSPHRASE:
         raise ValueError(f"password cannot be longer than {_MAX_PASSPHRASE} bytes")
     return passphrase
-
-
-def _pem_error():
-    error = SSLError(9, "[SSL] PEM lib")
-    error.library = "SSL"
-    return error
 
 
 def _request(*fields):

@@ -17,7 +17,6 @@ _SHUTDOWN = 0x208
 _EXPLAIN = 0x216
 _OPEN_TLS = 0x217
 _ATTACH_TLS = 0x218
-_DUPLICATE = 0x125
 _DUPLICATE_TO = 0x126
 _STATUS_FLAGS = 0x127
 _SET_STATUS_FLAGS = 0x128
@@ -29,8 +28,6 @@ _JOB_FORGET = 0x315
 
 _READ_SIZE = 64 << 10
 _EXPLANATION_SIZE = 4 << 10
-# The first descriptor behind the standard streams.
-_LOWEST = 3
 
 # The target of all reads. The first read makes the buffer, so that the image does not have one.
 _buffer = None
@@ -101,14 +98,9 @@ def close(fd):
         pass
 
 
-def duplicate(fd):
-    """Returns another descriptor of the same socket."""
-    return host.sys(_DUPLICATE, fd, _LOWEST)
-
-
 def replace(fd, source):
-    """Makes `fd` a descriptor of the socket `source`, with the blocking mode of `fd`. Closes
-    `source`."""
+    """Makes `fd` the descriptor of the socket `source`, with the blocking mode of `fd`, and closes
+    the former socket."""
     host.sys(_SET_STATUS_FLAGS, source, host.sys(_STATUS_FLAGS, fd))
     host.sys(_DUPLICATE_TO, source, fd)
     close(source)

@@ -37,9 +37,12 @@ class MemoryBIO:
         """Adds bytes. Returns their number."""
         if self._has_end:
             raise SSLError("cannot write() after write_eof()")
-        with memoryview(data) as view, view.cast("B") as octets:
-            self._data += octets
-            return len(octets)
+        with memoryview(data) as view:
+            if not view.c_contiguous:
+                raise BufferError("memoryview: underlying buffer is not C-contiguous")
+            with view.cast("B") as octets:
+                self._data += octets
+                return len(octets)
 
     def write_eof(self):
         """Notes that no bytes follow."""

@@ -54,6 +54,8 @@ class Session:
         # The connection of the peer has ended.
         self.is_cut = False
         self._on_key_line = on_key_line
+        # Whether a server waits for its choices after the client's first message.
+        self._pauses = False
         self._incoming = bytearray()
 
     @property
@@ -68,6 +70,7 @@ class Session:
 
     def start(self, settings):
         """Begins the handshake."""
+        self._pauses = settings.get("pauses", False)
         self._send_json(_START, settings)
 
     def go_on(self, choices):
@@ -143,7 +146,7 @@ class Session:
 
     def _handle_event(self, event):
         match event["type"]:
-            case "hello":
+            case "hello" if self._pauses:
                 self.hello = event
             case "secure":
                 self.facts = event

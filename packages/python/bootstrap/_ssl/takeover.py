@@ -26,20 +26,20 @@ _expected = {}
 
 
 def attach(fd):
-    """Attaches a session to the connection `fd`. Returns the connection's new descriptor and the
-    bytes that have arrived, or None if the connection is inside the runtime."""
+    """Attaches a session to the connection `fd`, and makes `fd` the session's descriptor. Returns
+    the bytes that have arrived, or None if the connection is inside the runtime. The edge process
+    keeps the connection open for the session."""
     session = kernel.attach_session(fd)
     if session is None:
         return None
     try:
         kernel.end_sending(fd)
         arrived = _read_to_end(fd)
-        connection = kernel.duplicate(fd)
     except BaseException:
         kernel.close(session)
         raise
     kernel.replace(fd, session)
-    return connection, arrived
+    return arrived
 
 
 def _read_to_end(fd):
