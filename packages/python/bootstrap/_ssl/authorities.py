@@ -35,14 +35,16 @@ class Authorities:
         self._lists = {}
 
     def load_defaults(self):
-        """Trusts the operator's authorities, or those of the variables that OpenSSL reads."""
+        """Trusts the operator's authorities, or those of the variables that OpenSSL reads. A
+        variable of the host machine names no file of the guest, and has no effect."""
         file, folder = os.environ.get(_FILE_VARIABLE), os.environ.get(_FOLDER_VARIABLE)
-        if not file and not folder:
-            self.has_defaults = True
-        if file and os.path.isfile(file):
+        has_file, has_folder = bool(file) and os.path.isfile(file), bool(folder) and os.path.isdir(folder)
+        if has_file:
             self.load_file(file)
-        if folder:
+        if has_folder:
             self.load_folder(folder)
+        if not has_file and not has_folder:
+            self.has_defaults = True
 
     def load_file(self, path):
         """Trusts the certificates of a file in PEM. Raises SSLError for a file without any."""

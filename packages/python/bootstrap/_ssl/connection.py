@@ -10,7 +10,7 @@ from functools import partial
 
 from . import certificates, ciphers, errors, hostnames, kernel, takeover
 from .carriers import Attached, BufferWire, Pump, SocketWire, Tunnel
-from .constants import CERT_NONE
+from .constants import CERT_NONE, OP_IGNORE_UNEXPECTED_EOF
 from .session import PIECE, Session
 from .tickets import SSLSession
 
@@ -137,12 +137,17 @@ class _SSLSocket:
     def _take_over_socket(self):
         """Passes the socket to the edge process, if it leads outside. Returns whether that is so."""
         sock, fd = self._sock(), self._descriptor()
-        names = sock.getsockname(), sock.getpeername()
+        try:
+            own, peer = sock.getsockname(), sock.getpeername()
+        except OSError:
+            # The session reports the failure of the connection.
+            own = peer = None
         arrived = takeover.attach(fd)
         if arrived is None:
             return False
         # The descriptor is now the session's, whose names are empty.
-        sock.getsockname, sock.getpeername = (lambda: names[0]), (lambda: names[1])
+        if peer is not None:
+            sock.getsockname, sock.getpeername = (lambda: own), (lambda: peer)
         self._attach(arrived)
         return True
 
@@ -260,7 +265,7 @@ class _SSLSocket:
     def _end_of_connection(self):
         """The peer has ended the connection, and not TLS before. A tunnel's program receives no
         end of the connection, so TLS ends."""
-        if isinstance(self._carrier, Tunnel):
+        if isinstance(self._carrier, Tunnel) or self._context.options & OP_IGNORE_UNEXPECTED_EOF:
             return b""
         raise errors.unexpected_end()
 
