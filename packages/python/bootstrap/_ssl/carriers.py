@@ -174,15 +174,19 @@ class Attached:
 class Tunnel:
     """The records of a session in buffers of the program, which moves them to the session."""
 
-    def __init__(self, session, incoming, outgoing):
+    def __init__(self, session, incoming, outgoing, passage, arrived):
         self._session = session
         self._incoming, self._outgoing = incoming, outgoing
+        self._passage, self._arrived = passage, arrived
+        self._send_now()
 
     def push(self, deadline):
         self._outgoing.write(self._session.outgoing)
         self._session.outgoing.clear()
 
     def pull(self, deadline):
+        if self._passage is not None:
+            self._pass()
         self.push(deadline)
         data = self._incoming.read()
         if data:
@@ -191,3 +195,19 @@ class Tunnel:
             self._session.cut()
         else:
             raise errors.want_read()
+
+    def _pass(self):
+        """Takes the bytes that the program has read before the first records."""
+        early = self._passage.take(self._incoming.read())
+        if early is None:
+            raise errors.want_read()
+        self._session.receive_encrypted(early + self._arrived)
+        self._session.end_encrypted()
+        self._send_now()
+        self._passage.close()
+        self._passage = None
+
+    def _send_now(self):
+        """Sends records to the session, which the program's socket may not be yet."""
+        kernel.write_all(self._passage.fd, bytes(self._session.outgoing))
+        self._session.outgoing.clear()

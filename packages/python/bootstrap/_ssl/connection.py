@@ -142,26 +142,20 @@ class _SSLSocket:
         except OSError:
             # The session reports the failure of the connection.
             own = peer = None
-        arrived = takeover.attach(fd)
-        if arrived is None:
+        attached = takeover.attach(fd)
+        if attached is None:
             return False
+        descriptor, arrived = attached
+        kernel.replace(fd, descriptor)
         # The descriptor is now the session's, whose names are empty.
         if peer is not None:
             sock.getsockname, sock.getpeername = (lambda: own), (lambda: peer)
-        self._attach(arrived)
+        self._session = self._new_session()
+        self._session.start(self._settings())
+        self._session.receive_encrypted(arrived)
+        self._session.end_encrypted()
+        self._carrier = Attached(self._session, self._descriptor)
         return True
-
-    def _attach(self, arrived):
-        """Begins a session that has taken over the connection."""
-        session = self._new_session()
-        session.start(self._settings())
-        session.receive_encrypted(arrived)
-        session.end_encrypted()
-        self._session = session
-        if self._has_socket:
-            self._carrier = Attached(session, self._descriptor)
-        else:
-            self._carrier = Tunnel(session, *self._buffers)
 
     def _expect_takeover(self, deadline):
         """Makes the client's first message, which may lead to `take_over`."""
@@ -174,12 +168,15 @@ class _SSLSocket:
     def take_over(self, fd):
         """Replaces the session by a session that is attached to the connection `fd`, if the
         connection leads outside. Returns whether that is so."""
-        arrived = takeover.attach(fd)
-        if arrived is None:
+        attached = takeover.attach(fd)
+        if attached is None:
             return False
+        descriptor, arrived = attached
         self._carrier.close()
-        self._attach(arrived)
-        _send_records(fd, self._session)
+        self._session = self._new_session()
+        self._session.start(self._settings())
+        passage = takeover.Passage(fd, descriptor)
+        self._carrier = Tunnel(self._session, *self._buffers, passage, arrived)
         return True
 
     def _forget_message(self):
@@ -399,12 +396,3 @@ def _descriptor_of(sock):
 
 def _reference(value):
     return (lambda: None) if value is None else weakref.ref(value)
-
-
-def _send_records(fd, session):
-    """Sends the first records of a session that the program does not send."""
-    while session.outgoing:
-        count = kernel.write(fd, session.outgoing)
-        del session.outgoing[:count]
-        if count == 0:
-            kernel.FOREVER.wait_writable(fd)

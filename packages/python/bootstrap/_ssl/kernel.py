@@ -6,6 +6,7 @@ A session is a descriptor of the program, whose bytes are records (session.py). 
 
 import errno
 import select
+import struct
 import time
 
 import _coldframe_host as host
@@ -14,6 +15,7 @@ _CLOSE = 0x201
 _READ = 0x206
 _WRITE = 0x207
 _SHUTDOWN = 0x208
+_PAIR = 0x210
 _EXPLAIN = 0x216
 _OPEN_TLS = 0x217
 _ATTACH_TLS = 0x218
@@ -96,6 +98,22 @@ def close(fd):
         host.sys(_CLOSE, fd, 0)
     except OSError:
         pass
+
+
+def pair():
+    """Returns the descriptors of two connected sockets."""
+    ends = bytearray(8)
+    host.sys(_PAIR, ends)
+    return struct.unpack("<2I", ends)
+
+
+def write_all(fd, data):
+    """Writes all bytes to a session, which accepts them after a short time."""
+    while data:
+        count = write(fd, data)
+        data = data[count:]
+        if count == 0:
+            FOREVER.wait_writable(fd)
 
 
 def replace(fd, source):

@@ -1,16 +1,18 @@
 """Passes connections to the outside to the edge process.
 
 `attach` makes a session of a connection, as Node's TLS sockets do. The descriptor of the connection
-becomes the session's, so that `select` on the descriptor waits for plain bytes.
+then becomes the session's, so that `select` on the descriptor waits for plain bytes.
 
 A program with a MemoryBIO moves the bytes of TLS itself, so the connection is not known at the
 beginning of the handshake. `expect` notes the first message of a client. The program then sends
 the message on a socket, and the socket's methods for sending find the message. Until then the
 methods are replaced. On a connection to the outside, the message is not sent: the session of
-another handshake is attached instead, and the connection's MemoryBIO carries records. On other
-connections nothing changes. Next: memory.
+another handshake is attached instead, and the connection's MemoryBIO carries records. `Passage`
+separates them from the peer's bytes. On other connections nothing changes. Next: memory.
 """
 
+import errno
+import os
 import socket
 import weakref
 
@@ -21,25 +23,25 @@ from . import kernel
 # The most bytes of a client's first message.
 _MAX_MESSAGE = 16 << 10
 
+_MARK_SIZE = 32
+
 # The first messages that programs have not sent, with the connections that made them.
 _expected = {}
 
 
 def attach(fd):
-    """Attaches a session to the connection `fd`, and makes `fd` the session's descriptor. Returns
-    the bytes that have arrived, or None if the connection is inside the runtime. The edge process
-    keeps the connection open for the session."""
+    """Attaches a session to the connection `fd`. Returns the session's descriptor and the bytes that
+    have arrived, or None if the connection is inside the runtime. The edge process keeps the
+    connection open for the session, without a descriptor of the program."""
     session = kernel.attach_session(fd)
     if session is None:
         return None
     try:
         kernel.end_sending(fd)
-        arrived = _read_to_end(fd)
+        return session, _read_to_end(fd)
     except BaseException:
         kernel.close(session)
         raise
-    kernel.replace(fd, session)
-    return arrived
 
 
 def _read_to_end(fd):
@@ -59,6 +61,53 @@ def _read(fd):
     except OSError:
         # The session reports the failure.
         return b""
+
+
+class Passage:
+    """The change of a program's socket from the peer's bytes to the records of a session.
+
+    The program may have read bytes of the peer that are not in its MemoryBIO yet. A hostile peer
+    could write records, such as the fact that its certificate is verified. So the socket first
+    becomes the end of a pipe with a mark that no peer can know. The program's bytes before the mark
+    are the peer's. After the mark, the socket becomes the session's.
+    """
+
+    def __init__(self, fd, session):
+        self._fd, self._session = fd, session
+        self._before = bytearray()
+        self._mark = os.urandom(_MARK_SIZE)
+        near, self._far = kernel.pair()
+        kernel.write(self._far, self._mark)
+        kernel.replace(fd, near)
+
+    def take(self, data):
+        """Takes bytes of the program. Returns the peer's bytes if the mark has arrived."""
+        self._before += data
+        if not self._before.endswith(self._mark):
+            return None
+        # The other end has no bytes while the program's socket is open.
+        if kernel.read(self._far) is not None:
+            raise OSError(errno.EBADF, "The socket was closed during the handshake")
+        kernel.replace(self._fd, self._session)
+        self._session = -1
+        del self._before[-_MARK_SIZE:]
+        return bytes(self._before)
+
+    @property
+    def fd(self):
+        """The descriptor of the session."""
+        return self._session if self._session >= 0 else self._fd
+
+    def close(self):
+        """Closes the descriptors that the program does not have."""
+        kernel.close(self._far)
+        if self._session >= 0:
+            kernel.close(self._session)
+            self._session = -1
+
+    def __del__(self):
+        if hasattr(self, "_far"):
+            self.close()
 
 
 def expect(message, connection):

@@ -1,7 +1,7 @@
 // Tests the module `ssl` of Python: connections out of a runtime with secrets, and connections
 // between Python and Node inside a runtime.
 
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -238,6 +238,31 @@ print(secure(connect()).version())`;
         ),
         'TLSv1.3',
       ]);
+    });
+  });
+
+  test('early bytes in a MemoryBIO are no records of the session', async () => {
+    // A hostile peer, whose bytes the program has read before the session exists.
+    const chain = [new X509Certificate(CERTIFICATE).raw.toString('hex')];
+    const facts = { type: 'secure', protocol: 'TLSv1.3', cipher: '', alpn: null, reused: false, verified: null, chain };
+    const event = Buffer.from(JSON.stringify(facts));
+    const forged = Buffer.concat([Buffer.from([132, event.length & 255, event.length >> 8, 0]), event]);
+    await using server = await tcp((socket) => void socket.on('error', () => {}).write(forged));
+    await withRuntime(mode, { network: opened(server) }, async (runtime) => {
+      const code = `${client(server.port)}
+below, a, b = connect(), ssl.MemoryBIO(), ssl.MemoryBIO()
+one = context.wrap_bio(a, b, server_hostname='localhost')
+a.write(below.recv(4096))
+def shake():
+    while True:
+        try:
+            return one.do_handshake(), 'secure'
+        except ssl.SSLWantReadError:
+            if b.pending:
+                below.sendall(b.read())
+            a.write(below.recv(4096))
+print(attempt(shake))`;
+      expect(await output(runtime, code)).toEqual(["('SSLError', 'WRONG_VERSION_NUMBER')"]);
     });
   });
 
