@@ -10,6 +10,7 @@ build_time_vars = {
     "Py_ENABLE_SHARED": 0,
     "Py_GIL_DISABLED": 0,
     "SOABI": "cpython-313-wasm32-wasi",
+    "TZPATH": "/usr/share/zoneinfo:/usr/lib/python3.13/zoneinfo/data",
     "VERSION": "3.13",
     "WITH_PYMALLOC": 1,
     "prefix": "/usr",

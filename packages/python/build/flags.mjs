@@ -77,11 +77,13 @@ export const UNIT_HEADERS = {
   'Modules/posixmodule.c': ['errors.h', 'linux-fcntl.h', 'posix.h', 'sys/xattr.h', 'terminal.h'],
   'Python/fileutils.c': ['posix.h'],
   'Objects/exceptions.c': ['linux-errno.h', 'errors.h'],
+  'Modules/socketmodule.c': ['errors.h'],
   'Python/errors.c': ['errors.h'],
 };
 
 /** The shim's own files have no warnings. */
 export const SHIM = [
+  '-Iinclude',
   ...PYTHON.filter((flag) => flag !== '-w'),
   '-Ishim',
   '-Wall',

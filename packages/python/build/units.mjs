@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { digest } from '../../runner/build/digest.mjs';
 import { PYTHON, SHIM, UNIT_FLAGS, UNIT_HEADERS } from './flags.mjs';
 import { MODULES } from './modules.mjs';
-import { configDir, packageDir, runnerShimDir, shimDir } from './paths.mjs';
+import { configDir, includeDir, packageDir, runnerShimDir, shimDir } from './paths.mjs';
 
 /** The files that other files of CPython include, besides the headers. */
 const INCLUDED =
@@ -39,6 +39,13 @@ function readShim() {
   return [...read(runnerShimDir, RUNNER_FILES), ...read(shimDir, own.sort())];
 }
 
+/** Returns the headers that replace headers of libc: [path, text]. */
+const readInclude = () =>
+  readdirSync(includeDir, { recursive: true })
+    .filter((name) => name.endsWith('.h'))
+    .sort()
+    .map((name) => [`include/${name}`, readFileSync(join(includeDir, name), 'utf8')]);
+
 /** Returns the units of the interpreter without its table of modules. */
 export function coreUnits(source, headers) {
   const names = readFileSync(join(configDir, 'core-units.txt'), 'utf8').trim().split('\n');
@@ -59,24 +66,24 @@ export function unit(path, source, headers, flags = []) {
     source: path,
     flags: [...PYTHON, ...flags, ...(UNIT_FLAGS[path] ?? []), ...own.flatMap((header) => ['-include', header])],
     shared: headers,
-    inputs: [[path, text], ...own.map((header) => [header, readFileSync(join(packageDir, header), 'utf8')])],
+    inputs: [
+      [path, text],
+      ...own.map((header) => [header, readFileSync(join(packageDir, header), 'utf8')]),
+      ...(flags.includes('-Iinclude') ? readInclude() : []),
+    ],
   };
 }
 
 /** Returns the units of the shim with these names. */
 export function shimUnits(headers, names) {
   const files = new Map(readShim());
-  const posix = ['posix.h', 'sys/xattr.h', 'terminal.h'].map((name) => `include/coldframe/${name}`);
-  const own = [
-    ...[...files].filter(([path]) => path.endsWith('.h')),
-    ...posix.map((path) => [path, readFileSync(join(packageDir, path), 'utf8')]),
-  ];
+  const own = [...files].filter(([path]) => path.endsWith('.h'));
   return names.map((name) => ({
     name: `python-shim-${name}`,
     source: `shim/${name}.c`,
     // The compiler must not turn the loops of `memcpy` into calls of `memcpy`.
     flags: name === 'memory' ? [...SHIM, '-fno-builtin'] : SHIM,
     shared: headers,
-    inputs: [[`shim/${name}.c`, files.get(`shim/${name}.c`)], ...own],
+    inputs: [[`shim/${name}.c`, files.get(`shim/${name}.c`)], ...own, ...readInclude()],
   }));
 }

@@ -87,5 +87,6 @@ struct hostent *gethostbyaddr(const void *address, socklen_t length, int family)
 struct servent *getservbyname(const char *name, const char *protocol);
 struct servent *getservbyport(int port, const char *protocol);
 struct protoent *getprotobyname(const char *name);
+int gethostname(char *name, size_t length);
 
 #endif

@@ -71,7 +71,7 @@ static PyStatus start_interpreter(void)
     /* Strings keep their hashes, so the seed of an image cannot change after the build. */
     config.use_hash_seed = 1;
     config.hash_seed = 0;
-    config.install_signal_handlers = 0;
+    config.install_signal_handlers = 1;
     config.parse_argv = 0;
     config.pathconfig_warnings = 0;
     config.user_site_directory = 0;

@@ -112,13 +112,29 @@ static int wasi_flags(int flags)
     return result;
 }
 
+/* libc's functions call each other by names that the linker has replaced. While one of them runs, the
+   replaced functions call libc's own. */
+static bool in_libc;
+
+#define IN_LIBC(expression) \
+    __extension__({ \
+        in_libc = true; \
+        int libc_result = (expression); \
+        in_libc = false; \
+        libc_result; \
+    })
+
 int __real_open(const char *path, int flags, ...);
+int __real_openat(int folder, const char *path, int flags, ...);
+int __real_fstatat(int folder, const char *path, struct stat *stat, int flags);
+int __real_mkdirat(int folder, const char *path, mode_t mode);
+int __real_faccessat(int folder, const char *path, int mode, int flags);
 
 static int open_path(const char *path, int flags, mode_t mode)
 {
     int64_t fd = call_path(CF_SYS_OPEN, path, linux_flags(flags), mode, 0);
 
-    return fd == -LINUX_ENOSYS ? __real_open(path, wasi_flags(flags)) : cf_result(fd);
+    return fd == -LINUX_ENOSYS ? IN_LIBC(__real_open(path, wasi_flags(flags))) : cf_result(fd);
 }
 
 /* Returns whether a mode follows the flags of `open`. */
@@ -145,6 +161,8 @@ int __wrap_openat(int folder, const char *path, int flags, ...)
     char buffer[PATH_LENGTH];
     mode_t mode = 0;
 
+    if (in_libc)
+        return __real_openat(folder, path, flags);
     if (has_mode(flags)) {
         va_list rest;
         va_start(rest, flags);
@@ -193,7 +211,7 @@ static int stat_path(const char *path, struct stat *stat, bool follows)
     int64_t result = call_path(CF_SYS_STAT, path, (intptr_t)numbers, sizeof(numbers), follows);
 
     if (result == -LINUX_ENOSYS)
-        return follows ? __real_stat(path, stat) : __real_lstat(path, stat);
+        return IN_LIBC(follows ? __real_stat(path, stat) : __real_lstat(path, stat));
     return fill(result, numbers, stat);
 }
 
@@ -212,13 +230,15 @@ int __wrap_fstat(int fd, struct stat *stat)
     double numbers[STAT_NUMBERS];
     int64_t result = call(CF_SYS_FSTAT, fd, (intptr_t)numbers, sizeof(numbers), 0, 0);
 
-    return result == -LINUX_ENOSYS ? __real_fstat(fd, stat) : fill(result, numbers, stat);
+    return result == -LINUX_ENOSYS ? IN_LIBC(__real_fstat(fd, stat)) : fill(result, numbers, stat);
 }
 
 int __wrap_fstatat(int folder, const char *path, struct stat *stat, int flags)
 {
     char buffer[PATH_LENGTH];
 
+    if (in_libc)
+        return __real_fstatat(folder, path, stat, flags);
     path = path_from(folder, path, buffer);
     return path ? stat_path(path, stat, !(flags & AT_SYMLINK_NOFOLLOW)) : -1;
 }
@@ -229,13 +249,15 @@ int __wrap_mkdir(const char *path, mode_t mode)
 {
     int64_t result = call_path(CF_SYS_MKDIR, path, mode, 0, 0);
 
-    return result == -LINUX_ENOSYS ? __real_mkdir(path, mode) : cf_result(result);
+    return result == -LINUX_ENOSYS ? IN_LIBC(__real_mkdir(path, mode)) : cf_result(result);
 }
 
 int __wrap_mkdirat(int folder, const char *path, mode_t mode)
 {
     char buffer[PATH_LENGTH];
 
+    if (in_libc)
+        return __real_mkdirat(folder, path, mode);
     path = path_from(folder, path, buffer);
     return path ? __wrap_mkdir(path, mode) : -1;
 }
@@ -246,13 +268,15 @@ int __wrap_access(const char *path, int mode)
 {
     int64_t result = call_path(CF_SYS_ACCESS, path, mode, 0, 0);
 
-    return result == -LINUX_ENOSYS ? __real_access(path, mode) : cf_result(result);
+    return result == -LINUX_ENOSYS ? IN_LIBC(__real_access(path, mode)) : cf_result(result);
 }
 
 int __wrap_faccessat(int folder, const char *path, int mode, int flags)
 {
     char buffer[PATH_LENGTH];
 
+    if (in_libc)
+        return __real_faccessat(folder, path, mode, flags);
     path = path_from(folder, path, buffer);
     return path ? __wrap_access(path, mode) : -1;
 }

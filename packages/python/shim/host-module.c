@@ -100,8 +100,18 @@ static PyObject *set_process(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* From this number on, a result is a fault of the calls for cryptography. */
+enum { FAULT = 4096 };
+
 PyObject *cf_raise(int64_t linux_number)
 {
+    if (linux_number >= FAULT) {
+        PyObject *arguments = Py_BuildValue("is", (int)linux_number, "the computation failed");
+        if (arguments)
+            PyErr_SetObject(PyExc_OSError, arguments);
+        Py_XDECREF(arguments);
+        return NULL;
+    }
     errno = cf_errno(linux_number);
     return PyErr_SetFromErrno(PyExc_OSError);
 }

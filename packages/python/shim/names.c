@@ -24,6 +24,12 @@ enum {
 
 int h_errno;
 
+int gethostname(char *name, size_t length)
+{
+    return snprintf(name, length, "coldframe") < (int)length ? 0 : -1;
+}
+
+
 static const struct service {
     const char *name;
     uint16_t port;

@@ -27,6 +27,12 @@ void cf_evaluation_ended(int32_t code, uint32_t reason);
 /* process.c: sets the numbers of the process. */
 void cf_set_process(int32_t pid, int32_t ppid);
 
+/* calls-module.c: the module `_coldframe_calls`, with which the bootstrap calls the kernel. */
+PyMODINIT_FUNC PyInit__coldframe_calls(void);
+
+/* signals.c: stores the pid of the process, and passes the actions of signals to the kernel. */
+void cf_begin_process(int32_t pid);
+
 /* immortal.c: makes all live objects immortal. Returns whether there was enough memory. */
 bool cf_make_immortal(void);
 

@@ -14,9 +14,10 @@ import tempfile
 import time
 import uuid
 
+import _coldframe_calls as calls
 import _coldframe_host as host
 
-from . import texts
+from . import processes, texts
 
 
 def environment(variables):
@@ -32,6 +33,8 @@ def environment(variables):
 def process(pid, ppid):
     """Sets the numbers of the process."""
     host.set_process(pid, ppid)
+    processes.forget_children()
+    calls.begin_process(pid)
 
 
 def everything():

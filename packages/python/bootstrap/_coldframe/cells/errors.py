@@ -1,9 +1,11 @@
-"""Describes errors of cells. The frames of this package are not part of a traceback."""
+"""Describes errors of cells. A traceback begins with the first frame of a cell."""
 
 import os
 import traceback
 
-_HERE = os.path.dirname(__file__)
+_BOOTSTRAP = os.path.dirname(os.path.dirname(__file__)) + "/"
+# The names of the code of cells.
+_CELLS = ("<cell ", "<magic>")
 
 
 def described(error):
@@ -23,7 +25,9 @@ def described(error):
 
 def _clean(report, error):
     """Removes the frames that the program did not write. A cell with a syntax error ran no frame."""
-    frames = [frame for frame in report.stack if os.path.dirname(frame.filename) != _HERE]
+    frames = list(report.stack)
+    first = next((place for place, frame in enumerate(frames) if frame.filename.startswith(_CELLS)), 0)
+    frames = [frame for frame in frames[first:] if not frame.filename.startswith(_BOOTSTRAP)]
     if isinstance(error, SyntaxError) and not any(frame.filename.startswith("<") for frame in frames):
         frames = []
     report.stack = traceback.StackSummary.from_list(frames)

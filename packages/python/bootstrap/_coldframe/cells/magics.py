@@ -10,6 +10,9 @@ import time
 class UsageError(Exception):
     """A magic was used wrongly, or does not exist."""
 
+    # A traceback prints the name of the error without a module.
+    __module__ = "builtins"
+
 
 def line_magic(shell, name, line):
     """Runs `%name line`."""

@@ -6,7 +6,8 @@ not part of the image, because a cell of IPython takes four times as long. A pro
 `IPython.display` gets the names of `ipython.py`.
 
 The result of a cell is a dictionary that the SDK reads as JSON: `results`, each with `isMain` and
-`data` by MIME type, `thrown` with `name`, `message` and `stack`, `earlier` and `droppedErrors`.
+`data` by MIME type, `thrown` with `name`, `message` and `stack`, `earlier` and `droppedErrors`. The
+shape is the one of cells of JavaScript.
 
 Next: `source.py`, which turns magics into Python; then `display.py`.
 """
@@ -14,26 +15,43 @@ Next: `source.py`, which turns magics into Python; then `display.py`.
 import ast
 import asyncio
 import inspect
+import json
 import linecache
 import sys
-import types
 
+import _coldframe_host as host
+
+from .. import program
 from . import display, ipython, source
 from .errors import described
 
-__all__ = ["Cells"]
+__all__ = ["Cells", "run"]
+
+_notebook = None
+
+
+def run(source, name):
+    """Runs a cell of the process's notebook: an evaluation with the flag CELL.
+
+    Returns the exit code and the reason of the evaluation. The result is the evaluation's value.
+    """
+    global _notebook
+    if _notebook is None:
+        _notebook = Cells(program.main_module())
+    host.mark()
+    result = _notebook.run(source)
+    host.set_value(json.dumps(result).encode())
+    return (1, host.REASON_UNCAUGHT) if "thrown" in result else (0, host.REASON_NORMAL)
 
 
 class Cells:
     """The state of one notebook."""
 
-    def __init__(self):
+    def __init__(self, main):
         self._count = 0
         self._results = []
         self._loop = None
         self._after = []
-        main = types.ModuleType("__main__")
-        main.__builtins__ = __builtins__
         self.namespace = main.__dict__
         self._main = main
         self.namespace.update(In=[""], Out={}, _="", __="", ___="", display=self.display, get_ipython=lambda: self.shell)
@@ -43,7 +61,7 @@ class Cells:
     def run(self, code):
         """Runs a cell. Returns the dictionary that the module describes.
 
-        `SystemExit` and errors that no program may catch pass through.
+        `SystemExit` and `MemoryError` end the process.
         """
         self._count += 1
         self._results = []
@@ -53,7 +71,7 @@ class Cells:
         display.publish = self._publish
         try:
             self._execute(code, f"<cell {self._count}>")
-        except SystemExit:
+        except (SystemExit, MemoryError):
             raise
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) or isinstance(error, (Exception, KeyboardInterrupt)):
