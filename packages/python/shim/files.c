@@ -169,8 +169,11 @@ int __wrap_openat(int folder, const char *path, int flags, ...)
         mode = va_arg(rest, mode_t);
         va_end(rest);
     }
-    path = path_from(folder, path, buffer);
-    return path ? open_path(path, flags, mode) : -1;
+    const char *full = path_from(folder, path, buffer);
+    int64_t fd = full ? call_path(CF_SYS_OPEN, full, linux_flags(flags), mode, 0) : -1;
+    if (fd == -LINUX_ENOSYS)
+        return IN_LIBC(__real_openat(folder, path, wasi_flags(flags)));
+    return full ? cf_result(fd) : -1;
 }
 
 static struct timespec time_of(const double *numbers)
@@ -236,11 +239,17 @@ int __wrap_fstat(int fd, struct stat *stat)
 int __wrap_fstatat(int folder, const char *path, struct stat *stat, int flags)
 {
     char buffer[PATH_LENGTH];
+    double numbers[STAT_NUMBERS];
 
     if (in_libc)
         return __real_fstatat(folder, path, stat, flags);
-    path = path_from(folder, path, buffer);
-    return path ? stat_path(path, stat, !(flags & AT_SYMLINK_NOFOLLOW)) : -1;
+    const char *full = path_from(folder, path, buffer);
+    if (!full)
+        return -1;
+    int64_t result = call_path(CF_SYS_STAT, full, (intptr_t)numbers, sizeof(numbers), !(flags & AT_SYMLINK_NOFOLLOW));
+    if (result == -LINUX_ENOSYS)
+        return IN_LIBC(__real_fstatat(folder, path, stat, flags));
+    return fill(result, numbers, stat);
 }
 
 int __real_mkdir(const char *path, mode_t mode);
@@ -258,8 +267,11 @@ int __wrap_mkdirat(int folder, const char *path, mode_t mode)
 
     if (in_libc)
         return __real_mkdirat(folder, path, mode);
-    path = path_from(folder, path, buffer);
-    return path ? __wrap_mkdir(path, mode) : -1;
+    const char *full = path_from(folder, path, buffer);
+    int64_t result = full ? call_path(CF_SYS_MKDIR, full, mode, 0, 0) : -1;
+    if (result == -LINUX_ENOSYS)
+        return IN_LIBC(__real_mkdirat(folder, path, mode));
+    return full ? cf_result(result) : -1;
 }
 
 int __real_access(const char *path, int mode);
@@ -277,8 +289,11 @@ int __wrap_faccessat(int folder, const char *path, int mode, int flags)
 
     if (in_libc)
         return __real_faccessat(folder, path, mode, flags);
-    path = path_from(folder, path, buffer);
-    return path ? __wrap_access(path, mode) : -1;
+    const char *full = path_from(folder, path, buffer);
+    int64_t result = full ? call_path(CF_SYS_ACCESS, full, mode, 0, 0) : -1;
+    if (result == -LINUX_ENOSYS)
+        return IN_LIBC(__real_faccessat(folder, path, mode, flags));
+    return full ? cf_result(result) : -1;
 }
 
 int __real_isatty(int fd);
