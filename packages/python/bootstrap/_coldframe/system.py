@@ -2,6 +2,7 @@
 
 import os
 import posix
+import time
 
 _OPEN_TERMINAL, _TERMINAL_NUMBER = 0x700, 0x709
 _ROWS, _COLUMNS = 24, 80
@@ -16,6 +17,11 @@ def getloadavg():
     """Returns the load of the last 1, 5 and 15 minutes."""
     with open("/proc/loadavg") as report:
         return tuple(float(text) for text in report.read().split()[:3])
+
+
+def times():
+    """Returns the processor time of this process, and a clock, in seconds."""
+    return posix.times_result((time.process_time(), 0.0, 0.0, 0.0, time.monotonic()))
 
 
 def openpty():
@@ -35,7 +41,7 @@ def getgrouplist(user, group, /):
 
 def install():
     """Adds the functions to `posix` and `os`."""
-    for function in (sched_getaffinity, getloadavg, openpty, getgrouplist):
+    for function in (sched_getaffinity, getloadavg, times, openpty, getgrouplist):
         for module in (posix, os):
             setattr(module, function.__name__, function)
         if function.__name__ not in os.__all__:
