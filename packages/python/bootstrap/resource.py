@@ -1,8 +1,7 @@
 """The module `resource`: the usage of this process, and limits that the kernel does not have."""
 
-import time
-
 from _coldframe import named_tuples as tuples
+from _coldframe import system
 
 RUSAGE_SELF, RUSAGE_CHILDREN, RUSAGE_THREAD = 0, -1, 1
 RLIM_INFINITY = -1
@@ -35,7 +34,7 @@ def getrusage(who, /):
     """Returns the processor time and the memory of this process. The other numbers are 0."""
     if who not in (RUSAGE_SELF, RUSAGE_CHILDREN, RUSAGE_THREAD):
         raise ValueError("invalid who parameter")
-    seconds = time.process_time() if who != RUSAGE_CHILDREN else 0.0
+    seconds = system.processor_time() if who != RUSAGE_CHILDREN else 0.0
     return struct_rusage((seconds, 0.0, _resident_kib(), *[0] * 13))
 
 

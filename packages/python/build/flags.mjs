@@ -67,8 +67,8 @@ export const UNIT_FLAGS = {
 };
 
 /**
- * Our headers that single units include before all other headers: unit to headers. Other units do not
- * depend on these headers.
+ * Our headers that single units include before all other headers: unit to headers. Other units do
+ * not depend on these headers.
  */
 export const UNIT_HEADERS = {
   'Modules/_io/bufferedio.c': ['linux-errno.h', 'errors.h'],

@@ -10,7 +10,9 @@ import { step } from '../../runner/build/progress.mjs';
 import { bootstrapDir, distDir, LIBRARY, rootDir } from './paths.mjs';
 import { readZones } from './zones.mjs';
 
-/** The folder of the time zones in the library. The variable TZPATH of `sysconfig` names the folder. */
+/**
+ * The folder of the time zones in the library. The variable TZPATH of `sysconfig` names the folder.
+ */
 const ZONES = 'zoneinfo/data';
 const STAMP = '.digest';
 

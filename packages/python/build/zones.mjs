@@ -1,5 +1,6 @@
-// Reads the time zones for `zoneinfo` from a pinned cargo package, whose copy in the kernel answers the
-// call `zone_offset`. The package has all zones in one file, and an index in the syntax of Rust.
+// Reads the time zones for `zoneinfo` from a pinned cargo package, whose copy in the kernel answers
+// the call `zone_offset`. The package has all zones in one file, and an index in the syntax of
+// Rust.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findPackage } from '../../runner/build/sources.mjs';

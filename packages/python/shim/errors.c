@@ -1,6 +1,6 @@
-/* Converts between the error numbers of Linux, which the kernel and programs of Python have, and the
-   numbers of WASI's libc. A number of Linux that WASI does not have is stored in `errno` with the
-   bit FOREIGN. */
+/* Converts between the error numbers of Linux, which the kernel and programs of Python have, and
+   the numbers of WASI's libc. A number of Linux that WASI does not have is stored in `errno` with
+   the bit FOREIGN. */
 #include <errno.h>
 
 #include "shim.h"

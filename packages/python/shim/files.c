@@ -1,8 +1,9 @@
 /* The functions of Linux for files, over the calls of the kernel.
 
-   WASI's calls have no modes, owners and inode numbers of Linux. The linker replaces libc's functions
-   by the functions with the prefix `__wrap_` (`REPLACED` in build/flags.mjs). The image build and
-   the dev host have no kernel. There a call fails with ENOSYS, and libc's own function is called. */
+   WASI's calls have no modes, owners and inode numbers of Linux. The linker replaces libc's
+   functions by the functions with the prefix `__wrap_` (`REPLACED` in build/flags.mjs). The image
+   build and the dev host have no kernel. There a call fails with ENOSYS, and libc's own function is
+   called. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -112,8 +113,8 @@ static int wasi_flags(int flags)
     return result;
 }
 
-/* libc's functions call each other by names that the linker has replaced. While one of them runs, the
-   replaced functions call libc's own. */
+/* libc's functions call each other by names that the linker has replaced. While one of them runs,
+   the replaced functions call libc's own. */
 static bool in_libc;
 
 #define IN_LIBC(expression) \
@@ -443,8 +444,8 @@ int lockf(int fd, int command, off_t length)
 
 static ssize_t get_attribute(const char *path, const char *name, void *value, size_t size, bool follows)
 {
-    return cf_result(
-        host_sys(CF_SYS_ATTRIBUTE, (intptr_t)path, strlen(path), (intptr_t)name, strlen(name), (intptr_t)value, size, follows, 0));
+    return cf_result(host_sys(CF_SYS_ATTRIBUTE, (intptr_t)path, strlen(path), (intptr_t)name, strlen(name), (intptr_t)value,
+                              size, follows, 0));
 }
 
 static int set_attribute(const char *path, const char *name, const void *value, size_t size, int flags, bool follows)

@@ -9,6 +9,8 @@ PACKAGES = "/usr/local/lib/python3.13/site-packages"
 
 def add_packages():
     """Runs the files `.pth` of the packages, and adds the user's own packages."""
+    # The folder does not exist in the image build, so the importer has stored that nothing is there.
+    sys.path_importer_cache.pop(PACKAGES, None)
     site.ENABLE_USER_SITE = "PYTHONNOUSERSITE" not in os.environ
     site.USER_BASE = site.USER_SITE = None
     if site.ENABLE_USER_SITE:

@@ -1,5 +1,5 @@
-/* Replaces the flags of WASI's `open` by the flags of Linux on x86-64, for the units that show flags
-   to programs. shim/files.c accepts both. */
+/* Replaces the flags of WASI's `open` by the flags of Linux on x86-64, for the units that show
+   flags to programs. shim/files.c accepts both. */
 #ifndef COLDFRAME_LINUX_FCNTL_H
 #define COLDFRAME_LINUX_FCNTL_H
 #include <fcntl.h>

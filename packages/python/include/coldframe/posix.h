@@ -1,5 +1,5 @@
-/* The functions of Linux that WASI's libc does not have, for Modules/posixmodule.c. shim/files.c and
-   shim/process.c define the functions. */
+/* The functions of Linux that WASI's libc does not have, for Modules/posixmodule.c. shim/files.c
+   and shim/process.c define the functions. */
 #ifndef COLDFRAME_POSIX_H
 #define COLDFRAME_POSIX_H
 #include <stddef.h>

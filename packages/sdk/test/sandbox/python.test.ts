@@ -218,7 +218,8 @@ reader, writer = os.pipe()
 os.set_blocking(reader, False)
 try: os.read(reader, 1)
 except BlockingIOError as error: print(error.errno)
-print(fcntl.fcntl(reader, fcntl.F_GETFL) & os.O_NONBLOCK, os.get_blocking(writer), os.dup2(writer, 20), fcntl.flock(writer, fcntl.LOCK_EX))
+flags = fcntl.fcntl(reader, fcntl.F_GETFL)
+print(flags & os.O_NONBLOCK, os.get_blocking(writer), os.dup2(writer, 20), fcntl.flock(writer, fcntl.LOCK_EX))
 master, slave = os.openpty()
 before = termios.tcgetattr(slave)
 tty.setraw(slave)
@@ -264,8 +265,9 @@ for name in ('ctypes', 'mmap'):
       await runtime.writeFile('/usr/local/lib/python3.13/site-packages/more.pth', '/workspace/more\n');
       await runtime.writeFile('/home/user/.local/lib/python3.13/site-packages/own.py', 'name = __file__');
       await runtime.mkdir('/workspace/more');
-      const code =
-        'import of_all, own, sys, sysconfig\nprint(of_all.name, own.name, "/workspace/more" in sys.path, sysconfig.get_path("purelib"))';
+      const code = `
+import of_all, own, sys, sysconfig
+print(of_all.name, own.name, "/workspace/more" in sys.path, sysconfig.get_path("purelib"))`;
       expect(await lines(runtime, code)).toEqual([
         '/usr/local/lib/python3.13/site-packages/of_all.py /home/user/.local/lib/python3.13/site-packages/own.py True ' +
           '/usr/local/lib/python3.13/site-packages',
