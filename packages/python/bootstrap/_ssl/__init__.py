@@ -4,9 +4,9 @@ CPython's `_ssl` is a layer over OpenSSL. This package has the same interface, a
 the edge process encrypts, verifies certificates and keeps the keys (docs/network.md, "TLS"). The
 library's own `ssl.py` works over this package without a change.
 
-The package needs two functions of a built-in module. `_coldframe_host.sys(number, *arguments)`
-executes a call of the kernel. An argument is a number, or bytes as their address and length. A
-failure raises OSError. `select.select` waits for descriptors, also for those of sessions.
+The package needs two functions of `_coldframe_host`. `sys(number, *arguments)` executes a call of the
+kernel, and `sys_wait` a call that may block. An argument is a number, or bytes or a bytearray as
+address and length. A failure raises OSError. `select.select` must wait for sessions too.
 
 The modules, in the order of a connection:
 
@@ -21,6 +21,7 @@ The modules, in the order of a connection:
     carriers      the ways of the bytes between session, program and peer
     takeover      passes a connection to the outside to the edge process
     memory        MemoryBIO
+    random_bytes  RAND_bytes
     tickets       SSLSession: the tickets of resumed sessions
     certificates  certificates as dictionaries; der and names read them
     hostnames     the names of hosts in certificates
