@@ -208,7 +208,7 @@ const pythonImageStep = {
   expectedSeconds: 15,
   run: (report) => {
     const folders = ['--inputs', `${PYTHON_DIST}/root`, '--out', PYTHON_DIST];
-    const options = ['--wasm', `${PYTHON_DIST}/python.wasm`, ...folders, '--name', 'python', '--module', 'python'];
+    const options = ['--wasm', `${PYTHON_DIST}/python.wasm`, ...folders, '--name', 'python', '--python'];
     return run(fromRoot(IMAGER), options, { onLine: report });
   },
 };

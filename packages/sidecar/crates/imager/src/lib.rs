@@ -48,13 +48,33 @@ pub struct Built {
     pub module_file: String,
 }
 
-/// Builds `NAME.image` and its module `MODULE-HASH.cwasm` in the folder `out` from the module
-/// `wasm`. The guest reads the files of the folders `inputs` during its initialisation. `module` is
-/// the first part of the file name of the module.
-pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str, module: &str) -> Result<Built, Failure> {
+/// A kind of guest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GuestKind {
+    /// The guest of `node`, which imports only `coldframe`.
+    #[default]
+    Node,
+    /// The guest of Python, which also imports WASI preview 1.
+    Python,
+}
+
+impl GuestKind {
+    /// Returns the first part of the file name of the precompiled module.
+    fn module(self) -> &'static str {
+        match self {
+            Self::Node => "guest",
+            Self::Python => "python",
+        }
+    }
+}
+
+/// Builds `NAME.image` and its module `guest-HASH.cwasm` or `python-HASH.cwasm` in the folder `out`
+/// from the module `wasm`. The guest reads the files of the folders `inputs` during its
+/// initialisation.
+pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str, kind: GuestKind) -> Result<Built, Failure> {
     let compiler = |error: wasmtime::Error| Failure::Module(format!("{error:#}"));
     let wasm = module::lower_bulk_memory(wasm)?;
-    module::check(&wasm)?;
+    module::check(&wasm, kind == GuestKind::Python)?;
     // The code of this run is used once, and optimizing the code would take longer than the run.
     let initial = boot::run(&engine(OptLevel::None).map_err(compiler)?, &wasm, inputs)?;
 
@@ -72,7 +92,7 @@ pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str, module: &s
         inbox_len: initial.info.inbox_len,
         frozen_end: initial.info.frozen_end,
         hash,
-        module_file: format!("{module}-{code_hash}.cwasm"),
+        module_file: format!("{}-{code_hash}.cwasm", kind.module()),
     };
     std::fs::create_dir_all(out).map_err(|error| file(out, &error))?;
     replace(&out.join(&header.module_file), name, &[&code])?;

@@ -6,16 +6,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use coldframe_imager::{Failure, build, fingerprint};
+use coldframe_imager::{Failure, GuestKind, build, fingerprint};
 
-const USAGE: &str = "usage: coldframe-imager --wasm FILE --inputs DIR... --out DIR --name NAME [--module NAME]
+const USAGE: &str = "usage: coldframe-imager --wasm FILE --inputs DIR... --out DIR --name NAME [--python]
        coldframe-imager --fingerprint
 
   --wasm FILE    the guest's module
   --inputs DIR   a folder that the guest reads during its initialisation; repeatable
   --out DIR      the folder that receives NAME.image and the precompiled module
   --name NAME    the name of the image
-  --module NAME  the first part of the module's file name; default: guest
+  --python       the guest is Python, which may import WASI preview 1
   --fingerprint  print a text that changes if equal inputs would give another image
 ";
 
@@ -56,14 +56,15 @@ struct Arguments {
     inputs: Vec<PathBuf>,
     out: PathBuf,
     name: String,
-    module: String,
+    kind: GuestKind,
 }
 
 impl Arguments {
     /// Parses the command line. The error is a sentence that names the wrong or missing option.
     fn parse() -> Result<Command, String> {
         use lexopt::Arg::Long;
-        let [mut wasm, mut out, mut name, mut module]: [Option<OsString>; 4] = [None, None, None, None];
+        let [mut wasm, mut out, mut name]: [Option<OsString>; 3] = [None, None, None];
+        let mut kind = GuestKind::Node;
         let mut inputs = Vec::new();
         let mut parser = lexopt::Parser::from_env();
         let wrong = |error: lexopt::Error| error.to_string();
@@ -78,22 +79,23 @@ impl Arguments {
                 }
                 Long("out") => &mut out,
                 Long("name") => &mut name,
-                Long("module") => &mut module,
+                Long("python") => {
+                    kind = GuestKind::Python;
+                    continue;
+                }
                 other => return Err(wrong(other.unexpected())),
             };
             *target = Some(parser.value().map_err(wrong)?);
         }
         let required = |value: Option<OsString>, name: &str| value.map(PathBuf::from).ok_or_else(|| format!("{name} is missing"));
-        let text = |value: OsString, option: &str| value.into_string().map_err(|_| format!("{option} is not text"));
-        let name = text(name.ok_or("--name is missing")?, "--name")?;
-        let module = text(module.unwrap_or_else(|| "guest".into()), "--module")?;
-        Ok(Command::Build(Self { wasm: required(wasm, "--wasm")?, inputs, out: required(out, "--out")?, name, module }))
+        let name = required(name, "--name")?.into_os_string().into_string().map_err(|_| "--name is not text".to_owned())?;
+        Ok(Command::Build(Self { wasm: required(wasm, "--wasm")?, inputs, out: required(out, "--out")?, name, kind }))
     }
 
     fn build(&self) -> Result<String, Failure> {
         let wasm = std::fs::read(&self.wasm)
             .map_err(|error| Failure::File { path: self.wasm.display().to_string(), reason: error.to_string() })?;
-        let built = build(&wasm, &self.inputs, &self.out, &self.name, &self.module)?;
+        let built = build(&wasm, &self.inputs, &self.out, &self.name, self.kind)?;
         let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
         Ok(format!(
             "{}.image {:.1} MiB ({:.1} MiB not zero), {} {:.1} MiB",

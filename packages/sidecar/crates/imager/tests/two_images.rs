@@ -22,8 +22,14 @@ impl Folder {
     }
 
     fn build(&self, text: &str, inputs: &[PathBuf], name: &str) -> Header {
-        coldframe_imager::build(&wat::parse_str(text).expect("the guest's text"), inputs, &self.0, name, "guest")
-            .expect("an image");
+        coldframe_imager::build(
+            &wat::parse_str(text).expect("the guest's text"),
+            inputs,
+            &self.0,
+            name,
+            coldframe_imager::GuestKind::Node,
+        )
+        .expect("an image");
         let file = std::fs::read(self.0.join(format!("{name}.image"))).expect("the image");
         Header::decode(&file[..HEADER_LEN], file.len() as u64).expect("a header")
     }

@@ -80,10 +80,14 @@ impl Process {
         Ok(to)
     }
 
-    /// Completes the program's operations on a socket with `EBADF`. A stream of the program waits
-    /// for the socket if another part of the program closes the descriptor. Without the
-    /// completions, no event would reach the stream.
+    /// Completes the program's operations on a socket with `EBADF`, unless the program has another
+    /// descriptor of the socket. A stream of the program waits for the socket if another part of
+    /// the program closes the descriptor. Without the completions, no event would reach the stream.
     fn cancel_waits(&self, id: SocketId) {
+        let is_of_socket = |description: &Arc<Description>| matches!(description.target, Target::Socket(other) if other == id);
+        if self.files.descriptors.lock().slots().iter().flatten().any(is_of_socket) {
+            return;
+        }
         for operation in self.kernel.sockets.forget(id, self.pid) {
             self.operations.complete(operation, Err(Errno::EBADF), Vec::new());
         }

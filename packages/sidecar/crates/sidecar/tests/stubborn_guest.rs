@@ -50,7 +50,14 @@ fn image() -> Folder {
     let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("coldframe-stubborn-{}-{number}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    coldframe_imager::build(&wat::parse_str(GUEST).unwrap(), std::slice::from_ref(&folder), &folder, "guest", "guest").unwrap();
+    coldframe_imager::build(
+        &wat::parse_str(GUEST).unwrap(),
+        std::slice::from_ref(&folder),
+        &folder,
+        "guest",
+        coldframe_imager::GuestKind::Node,
+    )
+    .unwrap();
     Folder(folder)
 }
 

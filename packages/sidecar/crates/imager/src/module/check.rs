@@ -4,7 +4,8 @@
 //! (`docs/internals/snapshots.md`). A module must therefore have no state outside its memory that
 //! survives a turn. The only allowed mutable global is the stack pointer, which has its initial
 //! value after each turn. The table of functions never changes. The check also refuses bulk-memory
-//! instructions (`lower.rs`) and imports from any module but `coldframe` and WASI preview 1.
+//! instructions (`lower.rs`) and imports from any module but `coldframe`. A guest such as CPython may
+//! also import WASI preview 1.
 
 use wasmparser::{
     FunctionBody, GlobalSectionReader, ImportSectionReader, Operator, Parser, Payload, TypeRef, Validator, WasmFeatures,
@@ -12,13 +13,15 @@ use wasmparser::{
 
 use crate::Failure;
 
-/// The modules of the imports of the ABI. The guest of `node` imports nothing from WASI.
-const ABI_MODULES: [&str; 2] = ["coldframe", "wasi_snapshot_preview1"];
+/// The module name of all imports of the ABI.
+const ABI_MODULE: &str = "coldframe";
+/// The module name of the imports of WASI preview 1.
+const WASI_MODULE: &str = "wasi_snapshot_preview1";
 /// The maximum number of problems that the failure names.
 const REPORTED_PROBLEMS: usize = 20;
 
-/// Fails with a list of the problems if `wasm` breaks the guest ABI.
-pub(crate) fn check(wasm: &[u8]) -> Result<(), Failure> {
+/// Fails with a list of the problems if `wasm` breaks the guest ABI. `wasi` allows imports of WASI.
+pub(crate) fn check(wasm: &[u8], wasi: bool) -> Result<(), Failure> {
     // WebAssembly 2.0 has one memory, no threads, no exceptions and no garbage-collected objects.
     // Each of these features would add state outside the linear memory.
     Validator::new_with_features(WasmFeatures::WASM2).validate_all(wasm)?;
@@ -26,7 +29,7 @@ pub(crate) fn check(wasm: &[u8]) -> Result<(), Failure> {
     let mut bodies = 0;
     for payload in Parser::new(0).parse_all(wasm) {
         match payload? {
-            Payload::ImportSection(imports) => check_imports(imports, &mut problems)?,
+            Payload::ImportSection(imports) => check_imports(imports, wasi, &mut problems)?,
             Payload::GlobalSection(globals) => check_globals(globals, &mut problems)?,
             Payload::StartSection { .. } => {
                 problems.push("it has a start function, which would run at every start".to_owned());
@@ -45,13 +48,13 @@ pub(crate) fn check(wasm: &[u8]) -> Result<(), Failure> {
     Err(Failure::Module(format!("it breaks the guest ABI:\n  {}", problems.join("\n  "))))
 }
 
-fn check_imports(imports: ImportSectionReader<'_>, problems: &mut Vec<String>) -> Result<(), Failure> {
+fn check_imports(imports: ImportSectionReader<'_>, wasi: bool, problems: &mut Vec<String>) -> Result<(), Failure> {
     for import in imports.into_imports() {
         let import = import?;
         if !matches!(import.ty, TypeRef::Func(_)) {
             problems.push(format!("import {}.{} is not a function", import.module, import.name));
         }
-        if !ABI_MODULES.contains(&import.module) {
+        if import.module != ABI_MODULE && !(wasi && import.module == WASI_MODULE) {
             problems.push(format!("import {}.{} is not in the ABI", import.module, import.name));
         }
     }
@@ -108,7 +111,7 @@ mod tests {
 
     /// Returns the problems of the module with these fields.
     fn problems(fields: &str) -> Vec<String> {
-        let failure = check(&parse(&format!("(module {fields})"))).err().map(|failure| failure.to_string());
+        let failure = check(&parse(&format!("(module {fields})")), false).err().map(|failure| failure.to_string());
         let problems = failure.map(|text| text.lines().skip(1).map(|line| line.trim().to_owned()).collect());
         problems.unwrap_or_default()
     }
@@ -126,13 +129,16 @@ mod tests {
             (func (export "cf_turn") (param i32 i32) (result i32)
               (drop (i32.const 0x2dffc)) (drop (i32x4.splat (i32.const 1))) (call_indirect (result i32) (i32.const 1)))"#;
         assert_eq!(problems(fields), Vec::<String>::new());
-        assert!(check(&parse(&format!("(module {fields})"))).is_ok());
+        assert!(check(&parse(&format!("(module {fields})")), false).is_ok());
     }
 
     #[test]
     fn refuses_imports_outside_the_abi() {
         let expected = ["import env.f is not in the ABI"];
         assert_eq!(problems(r#"(import "env" "f" (func))"#), expected);
+        let wasi = r#"(import "wasi_snapshot_preview1" "sched_yield" (func (result i32)))"#;
+        assert_eq!(problems(wasi), ["import wasi_snapshot_preview1.sched_yield is not in the ABI"]);
+        assert!(check(&parse(&format!("(module {wasi})")), true).is_ok());
         let expected = ["import coldframe.t is not a function"];
         assert_eq!(problems(r#"(import "coldframe" "t" (table 1 funcref))"#), expected);
         let expected = ["import env.g is not a function", "import env.g is not in the ABI"];
@@ -185,7 +191,7 @@ mod tests {
             "(memory 1) (func (drop (i32.atomic.load (i32.const 0))))",
             "(func (param v128) (drop (i8x16.relaxed_swizzle (local.get 0) (local.get 0))))",
         ] {
-            assert!(check(&parse(&format!("(module {fields})"))).is_err(), "{fields}");
+            assert!(check(&parse(&format!("(module {fields})")), false).is_err(), "{fields}");
         }
     }
 
@@ -196,8 +202,8 @@ mod tests {
 
     #[test]
     fn refuses_bytes_that_are_not_a_module() {
-        assert!(check(b"no wasm here").is_err());
+        assert!(check(b"no wasm here", false).is_err());
         let wasm = parse("(module (func))");
-        assert!(check(&wasm[..wasm.len() - 1]).is_err());
+        assert!(check(&wasm[..wasm.len() - 1], false).is_err());
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use coldframe_core::{
     Core, CoreOptions, Dispatch, EvaluationId, Mode, Outcome, Process, ProcessOptions, Runtime, Sink, Streams, Timings,
 };
-use coldframe_imager::Failure;
+use coldframe_imager::{Failure, GuestKind};
 
 /// The text of the guest's module.
 ///
@@ -78,9 +78,14 @@ impl Guest {
 
     /// Builds the image of the guest `text` in a folder that is named after `name`.
     pub fn from_text(name: &str, text: &str) -> Result<Self, Failure> {
+        Self::of_kind(name, text, GuestKind::Node)
+    }
+
+    /// Builds the image of a guest as [`Self::from_text`] does. `kind` decides about its imports.
+    pub fn of_kind(name: &str, text: &str, kind: GuestKind) -> Result<Self, Failure> {
         let folder = std::env::temp_dir().join(format!("coldframe-{name}-{}", std::process::id()));
         let wasm = wat::parse_str(text).expect("the guest's text");
-        coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest", "guest")?;
+        coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest", kind)?;
         let options = CoreOptions {
             image_dir: folder.clone(),
             python_dir: None,

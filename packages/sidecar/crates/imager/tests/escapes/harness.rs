@@ -123,7 +123,8 @@ impl Harness {
     fn open() -> Self {
         let folder = std::env::temp_dir().join(format!("coldframe-raw-escapes-{}", std::process::id()));
         let wasm = wat::parse_str(include_str!("guest.wat")).expect("the guest's text");
-        coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest", "guest").expect("an image");
+        coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest", coldframe_imager::GuestKind::Node)
+            .expect("an image");
         let core = CoreOptions {
             image_dir: PathBuf::from(&folder),
             python_dir: None,

@@ -70,9 +70,10 @@ fn put_texts(call: &mut Call<'_>, texts: &[Vec<u8>], pointers: u32, address: u32
     put(call, address, &bytes)
 }
 
-/// Ends the turn and the program. `Vm::turn` reports the exit code.
+/// Ends the turn and the program. `Vm::turn` reports the exit code, which is the lowest byte of
+/// `code`, as on Linux.
 pub(super) fn proc_exit(call: &mut Call<'_>, code: u32) -> wasmtime::Result<()> {
-    call.data_mut().wasi.exit_code = Some(code.cast_signed());
+    call.data_mut().wasi.exit_code = Some((code & 0xff).cast_signed());
     Err(stopped())
 }
 

@@ -7,20 +7,24 @@
 //! entries. A cookie is the number of entries before an entry. Next: `sockets.rs`.
 
 use super::context::{Outcome, call_beside, plain_call, put, put_u32};
+use super::polling::sched_yield;
 use super::stat::FileType;
 use crate::access::Call;
 use coldframe_abi::system_calls::FileCall;
 use coldframe_error::Errno;
-use coldframe_kernel::Start;
+use coldframe_kernel::usage::{Charge, Resource};
+use coldframe_kernel::{Caller, Start};
 use std::collections::VecDeque;
 
 /// The length of the buffer for one call of the kernel. A buffer of this length has an entry with
 /// the longest name.
 const BUFFER: usize = 4 << 10;
 /// The number of listings whose entries are kept.
-const MAX_LISTINGS: usize = 16;
+const MAX_LISTINGS: usize = 4;
 /// The largest part of a guest's buffer that one call fills.
-const MAX_FILLED: usize = 64 << 10;
+const MAX_FILLED: usize = 8 << 10;
+/// The kernel memory of an entry in bytes, besides the name.
+const ENTRY_COST: u64 = 64;
 
 /// A name and the kernel's number of its type.
 type Entry = (Vec<u8>, u8);
@@ -29,11 +33,36 @@ type Entry = (Vec<u8>, u8);
 #[derive(Default)]
 pub(crate) struct Listings(VecDeque<(u32, Listing)>);
 
-#[derive(Default)]
 struct Listing {
     /// The cookie of the first entry.
     first: u64,
     entries: VecDeque<Entry>,
+    /// The charge for the entries.
+    charge: Charge,
+}
+
+impl Listing {
+    /// Makes a listing without entries, which the runtime of `caller` is charged for.
+    fn new(caller: &dyn Caller) -> Self {
+        Self { first: 0, entries: VecDeque::new(), charge: Charge::none(&caller.process().kernel.usage, Resource::Kernel) }
+    }
+
+    /// Adds an entry. Fails with `ENOMEM` at the runtime's limit of kernel memory.
+    fn push(&mut self, name: &[u8], kind: u8) -> Result<(), Errno> {
+        if !self.charge.grow(ENTRY_COST + name.len() as u64) {
+            return Err(Errno::ENOMEM);
+        }
+        self.entries.push_back((name.to_vec(), kind));
+        Ok(())
+    }
+
+    /// Removes the first entry. Returns false without an entry.
+    fn skip(&mut self) -> bool {
+        let Some((name, _)) = self.entries.pop_front() else { return false };
+        self.charge.shrink(ENTRY_COST + name.len() as u64);
+        self.first += 1;
+        true
+    }
 }
 
 impl Listings {
@@ -46,9 +75,7 @@ impl Listings {
     fn take(&mut self, fd: u32, cookie: u64) -> Option<Listing> {
         let at = self.0.iter().position(|(other, _)| *other == fd)?;
         let (_, mut listing) = self.0.remove(at)?;
-        while listing.first < cookie && listing.entries.pop_front().is_some() {
-            listing.first += 1;
-        }
+        while listing.first < cookie && listing.skip() {}
         (listing.first == cookie).then_some(listing)
     }
 
@@ -90,21 +117,22 @@ pub(super) async fn fd_readdir(call: &mut Call<'_>, fd: u32, buffer: u32, len: u
 /// Starts a listing, and skips the entries before `cookie`.
 async fn start(call: &mut Call<'_>, fd: u32, cookie: u64) -> Outcome<Listing> {
     plain_call(call, FileCall::Lseek, &[fd.into(), 0, 0]).await?;
-    let mut listing = Listing::default();
+    let mut listing = Listing::new(&*call.data().refs.caller);
     while listing.first < cookie {
-        if listing.entries.is_empty() && !more(call, fd, &mut listing).await? {
+        if listing.skip() {
+            continue;
+        }
+        // A guest can ask for any cookie of a long directory.
+        sched_yield(call).await?;
+        if !more(call, fd, &mut listing).await? {
             // The directory has fewer entries now.
             listing.first = cookie;
-            break;
         }
-        listing.entries.pop_front();
-        listing.first += 1;
     }
     Ok(listing)
 }
 
-/// Appends entries. Returns false at the end of the directory. Drops the entries that the guest
-/// has taken, so that the listing stays small.
+/// Appends entries. Returns false at the end of the directory.
 async fn more(call: &mut Call<'_>, fd: u32, listing: &mut Listing) -> Outcome<bool> {
     let mut bytes = vec![0; BUFFER];
     let integers = [fd.into(), 0, BUFFER as i64];
@@ -114,7 +142,7 @@ async fn more(call: &mut Call<'_>, fd: u32, listing: &mut Listing) -> Outcome<bo
     while let [kind, _, low, high, others @ ..] = rest {
         let len = usize::from(u16::from_le_bytes([*low, *high]));
         let Some((name, others)) = others.split_at_checked(len) else { break };
-        listing.entries.push_back((name.to_vec(), *kind));
+        listing.push(name, *kind)?;
         rest = others;
     }
     Ok(used > 0)
@@ -123,9 +151,23 @@ async fn more(call: &mut Call<'_>, fd: u32, listing: &mut Listing) -> Outcome<bo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use coldframe_kernel::Limits;
+    use coldframe_kernel::usage::Usage;
 
     fn listing(first: u64, names: &[&str]) -> Listing {
-        Listing { first, entries: names.iter().map(|name| (name.as_bytes().to_vec(), 1)).collect() }
+        let usage = Usage::new(&Limits { kernel_bytes: 1_000, ..Limits::default() });
+        let mut listing = Listing { first, entries: VecDeque::new(), charge: Charge::none(&usage, Resource::Kernel) };
+        names.iter().for_each(|name| listing.push(name.as_bytes(), 1).expect("room"));
+        listing
+    }
+
+    #[test]
+    fn the_entries_count_for_the_kernel_memory() {
+        let mut listing = listing(0, &["a", "bc"]);
+        assert_eq!(listing.charge.amount(), 2 * ENTRY_COST + 3);
+        assert_eq!(listing.push(&[b'x'; 900], 1), Err(Errno::ENOMEM));
+        assert!(listing.skip() && listing.skip() && !listing.skip());
+        assert_eq!((listing.first, listing.charge.amount()), (2, 0));
     }
 
     #[test]

@@ -63,23 +63,27 @@ pub(super) async fn poll_oneoff(call: &mut Call<'_>, subscriptions: u32, events:
     }
     let bytes = take(call, subscriptions, count * SUBSCRIPTION as u32)?;
     let subscriptions: Vec<_> = bytes.as_chunks::<SUBSCRIPTION>().0.iter().map(|bytes| subscription(call, bytes)).collect();
-    let mut occurred = occurrences(call, &subscriptions);
-    if occurred.is_empty() {
-        let descriptors = subscriptions.iter().filter_map(|subscription| match subscription.what {
-            What::Descriptor(fd, mask) => Some((Fd::new(fd), mask)),
-            _ => None,
-        });
-        let descriptors: Vec<_> = descriptors.collect();
-        let deadlines = subscriptions.iter().filter_map(|subscription| match subscription.what {
-            What::Deadline(at) => Some(at),
-            _ => None,
-        });
-        let deadline = deadlines.min();
-        let caller = call.data().refs.caller.clone();
-        let timed_out = kernel::wait_for_any(&caller, &descriptors, deadline).await? == 1;
-        let now = if timed_out { deadline.unwrap_or(0).max(sys::monotonic_ns()) } else { sys::monotonic_ns() };
-        occurred = occurrences_at(call, &subscriptions, now);
-    }
+    let descriptors = subscriptions.iter().filter_map(|subscription| match subscription.what {
+        What::Descriptor(fd, mask) => Some((Fd::new(fd), mask)),
+        _ => None,
+    });
+    let descriptors: Vec<_> = descriptors.collect();
+    let deadlines = subscriptions.iter().filter_map(|subscription| match subscription.what {
+        What::Deadline(at) => Some(at),
+        _ => None,
+    });
+    let deadline = deadlines.min();
+    let caller = call.data().refs.caller.clone();
+    let mut now = sys::monotonic_ns();
+    let occurred = loop {
+        let occurred = occurrences(call, &subscriptions, now);
+        if !occurred.is_empty() {
+            break occurred;
+        }
+        // Another process may take the bytes that ended the wait. The call then waits again.
+        let has_timed_out = kernel::wait_for_any(&caller, &descriptors, deadline).await? == 1;
+        now = sys::monotonic_ns().max(if has_timed_out { deadline.unwrap_or(0) } else { 0 });
+    };
     let mut encoded = Vec::with_capacity(occurred.len() * EVENT);
     for (subscription, Occurrence { error, flags }) in &occurred {
         encoded.extend(subscription.user_data.to_le_bytes());
@@ -115,11 +119,8 @@ fn deadline(call: &Call<'_>, clock: u32, time: u64, is_absolute: bool) -> What {
     }
 }
 
-fn occurrences<'s>(call: &Call<'_>, subscriptions: &'s [Subscription]) -> Vec<(&'s Subscription, Occurrence)> {
-    occurrences_at(call, subscriptions, sys::monotonic_ns())
-}
-
-fn occurrences_at<'s>(call: &Call<'_>, subscriptions: &'s [Subscription], now: u64) -> Vec<(&'s Subscription, Occurrence)> {
+/// Returns the events of the subscriptions at `now`.
+fn occurrences<'s>(call: &Call<'_>, subscriptions: &'s [Subscription], now: u64) -> Vec<(&'s Subscription, Occurrence)> {
     let caller = &call.data().refs.caller;
     let occurred = |subscription: &Subscription| match subscription.what {
         What::Nothing => Some(Occurrence { error: errors::number(Errno::EINVAL), flags: 0 }),

@@ -3,6 +3,7 @@
 
 use super::context::{Failure, Outcome, plain_call, put_u32, vectors};
 use crate::access::Call;
+use coldframe_abi::MAX_TRANSFER;
 use coldframe_abi::system_calls::FileCall;
 use coldframe_error::{Errno, Error};
 use coldframe_kernel::processes::SIGPIPE;
@@ -35,8 +36,9 @@ pub(super) async fn fd_pwrite(call: &mut Call<'_>, fd: u32, vectors: u32, count:
 }
 
 /// Moves bytes between a descriptor and vectors of the guest's memory. Returns the number of bytes.
-/// After the first byte, the call no longer waits, and an error of a later vector is left to the
-/// next call.
+/// The call stops after [`MAX_TRANSFER`] bytes, so that a list of vectors does not occupy the
+/// worker. After the first byte the call waits no more, and the next call reports an error of a
+/// later vector.
 pub(super) async fn transfer(
     call: &mut Call<'_>,
     direction: FileCall,
@@ -54,7 +56,7 @@ pub(super) async fn transfer(
             Err(failure) => return Err(failure),
         };
         moved += part;
-        if part < i64::from(len) {
+        if part < i64::from(len) || moved >= MAX_TRANSFER as i64 {
             break;
         }
     }

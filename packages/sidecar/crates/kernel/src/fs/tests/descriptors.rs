@@ -4,7 +4,7 @@ use super::{Arg, Guest};
 use crate::ids::Fd;
 use crate::limits::Limits;
 use crate::{Start, call};
-use coldframe_abi::system_calls::{FileCall, SocketCall};
+use coldframe_abi::system_calls::{FileCall, ProcessCall, SocketCall};
 use coldframe_error::Errno;
 
 const READ_WRITE_CREATE: i64 = 0o102;
@@ -73,6 +73,22 @@ fn a_duplicate_over_a_socket_ends_the_socket() {
     assert_eq!(guest.plain(FileCall::DuplicateTo, &[fd.into(), one.into()]), one);
     assert_eq!(guest.sys(FileCall::Read, &[other.into(), Arg::Room(1), (-1).into()]).0, 0);
     assert_eq!(guest.plain(FileCall::Write, &[one.into(), Arg::Bytes(b"x"), (-1).into()]), 1);
+}
+
+#[test]
+fn a_wait_for_a_socket_continues_while_the_program_has_a_descriptor() {
+    let mut guest = guest();
+    let (_, pair) = guest.sys(SocketCall::Pair, &[Arg::Room(8)]);
+    let one = i64::from(u32::from_le_bytes(pair[..4].try_into().expect("four bytes")));
+    let other = guest.plain(FileCall::Duplicate, &[one.into(), 0.into()]);
+    let wait = guest.plain(SocketCall::Arm, &[one.into(), 1.into()]);
+    let event = |guest: &mut Guest| guest.sys(ProcessCall::TakeEvent, &[wait.into(), Arg::Room(8)]);
+    assert_eq!(guest.plain(FileCall::Close, &[other.into()]), 0);
+    assert_eq!(event(&mut guest).0, Errno::EAGAIN.negative());
+    assert_eq!(guest.plain(FileCall::Close, &[one.into()]), 0);
+    let (len, bytes) = event(&mut guest);
+    assert_eq!((len, &bytes[..4]), (4, &(Errno::EBADF.negative() as i32).to_le_bytes()[..]));
+    assert_eq!(event(&mut guest).0, Errno::ENOENT.negative());
 }
 
 #[test]
