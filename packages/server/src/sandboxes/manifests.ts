@@ -49,26 +49,16 @@ const sandbox = z.looseObject({
 const template = z.looseObject({ id: z.string(), tenant: z.string(), kind: z.enum(['template', 'snapshot']) });
 const build = z.looseObject({ id: z.string(), templateId: z.string(), snapshot: z.string(), env: texts, fileMetadata: files });
 
+const common = { version: z.literal(1), epoch: z.number().int(), snapshot, limits: z.record(z.string(), z.unknown()) };
+
 const Manifest = z.discriminatedUnion('kind', [
   z.object({
-    version: z.literal(1),
+    ...common,
     kind: z.literal('sandbox'),
-    epoch: z.number().int(),
-    snapshot,
-    limits: z.record(z.string(), z.unknown()),
     sandbox,
     tokens: z.object({ epoch: z.number().int(), expiresAt: time }),
   }),
-  z.object({
-    version: z.literal(1),
-    kind: z.literal('template'),
-    epoch: z.number().int(),
-    snapshot,
-    limits: z.record(z.string(), z.unknown()),
-    template,
-    build,
-    tags: z.array(z.string()),
-  }),
+  z.object({ ...common, kind: z.literal('template'), template, build, tags: z.array(z.string()) }),
 ]);
 
 /** The facts of one snapshot. */

@@ -5,7 +5,7 @@
 // of those.
 // All other manifests describe nothing that exists, and are removed.
 
-import type { Sidecar } from 'coldframe';
+import { isColdframeError, type Sidecar } from 'coldframe';
 import type { Tokens } from '../access/tokens.js';
 import { homeOf } from '../ids.js';
 import type { BuildRecord, SandboxRecord, TemplateRecord } from '../registry/records.js';
@@ -59,7 +59,11 @@ async function isRecovered(manifest: Manifest, { registry, sidecar, tokens }: Re
   const { tenant } = manifest.kind === 'sandbox' ? manifest.sandbox : manifest.template;
   const isStored = await sidecar.snapshots.get(manifest.snapshot.id, { tenant }).then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      if (isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) return false;
+      // The manifest stays, because the snapshot can still exist.
+      throw error;
+    },
   );
   if (!isStored) return false;
   if (manifest.kind === 'template') return registry.isNew && recoverBuild(manifest, registry);
