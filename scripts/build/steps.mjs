@@ -13,9 +13,9 @@
 //
 //   sanitized-guest, guest, imager ► sanitized-image, sanitized-shell         .build/sanitized
 //
-// With `python`, one more step makes the guest of Python:
+// With `python`, two more steps make the guest and the image of Python:
 //
-//   python ► python-image   packages/python/dist   python.wasm and the standard library; the image
+//   python-guest, imager ► python-image   packages/python/dist   module, library and image
 //
 // The imager turns wasmtime's compiler on. In one call of cargo, cargo would turn the compiler on
 // for the sidecar as well, which must start fast and contain no compiler. A release therefore
@@ -201,7 +201,7 @@ const PYTHON_DIST = 'packages/python/dist';
 const pythonImageStep = {
   name: 'python-image',
   title: 'image of Python',
-  needs: ['python', 'imager'],
+  needs: ['python-guest', 'imager'],
   inputs: [`${PYTHON_DIST}/python.wasm`, `${PYTHON_DIST}/root`, ...IMAGER_IDENTITY],
   outputs: [`${PYTHON_DIST}/python.image`],
   listOutputs: () => imageFiles('python', PYTHON_DIST),
@@ -215,7 +215,7 @@ const pythonImageStep = {
 
 /** The step of the Python guest (packages/python). */
 const pythonStep = {
-  name: 'python',
+  name: 'python-guest',
   title: 'CPython to WebAssembly, and the standard library',
   needs: [],
   inputs: ['packages/python', 'packages/runner/build', 'packages/runner/engine/shim', 'pnpm-lock.yaml'],

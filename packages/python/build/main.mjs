@@ -2,11 +2,10 @@
 // `dist/root`. Cached objects are used again. Run the script with `node
 // packages/python/build/main.mjs`. Next: source.mjs finds CPython, compile.mjs compiles it, and
 // library.mjs writes the library.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { applyPatches, loadPatches } from '../../runner/build/patches/series.mjs';
 import { say } from '../../runner/build/progress.mjs';
+import { writeIfChanged } from '../../runner/build/write-if-changed.mjs';
 import { compilePython } from './compile.mjs';
 import { stageLibrary } from './library.mjs';
 import { patchesDir, pythonPath } from './paths.mjs';
@@ -28,14 +27,6 @@ export async function buildPython() {
   const isStaged = await stageLibrary(source, wasm, key);
   if (isFresh || isStaged)
     say(`python.wasm ${(wasm.length / 1024).toFixed(0)} KiB, library ${isStaged ? 'renewed' : 'unchanged'}`);
-}
-
-/** Writes a file and returns true. Keeps an identical file and returns false. */
-function writeIfChanged(path, bytes) {
-  if (existsSync(path) && readFileSync(path).equals(bytes)) return false;
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, bytes);
-  return true;
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -4,8 +4,7 @@
 // packages/runner/build/guest.mjs`. With `--sanitize`, the script makes only the module with checks
 // for undefined behaviour (docs/security-testing.md). With `--sanitize --continue`, a guest reports
 // each place once and continues. Next: compile.mjs and stage.mjs.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compileGuest } from './compile.mjs';
 import { applyPatches, loadPatches } from './patches/series.mjs';
@@ -14,6 +13,7 @@ import { say } from './progress.mjs';
 import { buildShell } from './shell.mjs';
 import { readEngineFiles } from './sources.mjs';
 import { stageInputs } from './stage.mjs';
+import { writeIfChanged } from './write-if-changed.mjs';
 
 const readPatchedEngine = () => applyPatches(readEngineFiles(), loadPatches());
 
@@ -30,17 +30,6 @@ export async function buildGuest() {
 async function buildSanitizedGuest(continues) {
   const { wasm } = await compileGuest(readPatchedEngine(), { sanitize: true, continues });
   if (writeIfChanged(join(sanitizedDir, 'guest.wasm'), wasm)) say(`sanitized guest.wasm ${(wasm.length / 1024).toFixed(0)} KiB`);
-}
-
-/**
- * Writes a file and returns true. Keeps an identical file, so that its dependents stay up to date,
- * and returns false.
- */
-function writeIfChanged(path, bytes) {
-  if (existsSync(path) && readFileSync(path).equals(bytes)) return false;
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, bytes);
-  return true;
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

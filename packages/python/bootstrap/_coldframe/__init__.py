@@ -5,6 +5,7 @@ interface for programs. The modules, in the order of a process:
 
     events        receives the events of docs/internals/guest-abi.md
     start         decodes the start block and runs the program in its mode
+    packages      makes installed packages available
     renew         renews what a copy of the image must not share with other copies
     command_line  runs a command line of `python3`
     program       runs code, reports its error, and ends the program

@@ -97,6 +97,14 @@ describe.skipIf(!isBuilt).each(MODES)('$name, with the image of Python', (mode) 
       expect((await runtime.run('1', python())).value).toBeUndefined();
     }));
 
+  test('an installed package can be imported', () =>
+    withPython(async (runtime) => {
+      await runtime.writeFile('/usr/local/lib/python3.13/site-packages/greeting.py', 'text = "hello"\n');
+      expect((await runtime.exec('import greeting\nprint(greeting.text)', python())).stdout).toBe('hello\n');
+      const { stdout } = await runtime.execCommand('python3', ['-c', 'import greeting; print(greeting.__file__)']);
+      expect(stdout).toBe('/usr/local/lib/python3.13/site-packages/greeting.py\n');
+    }));
+
   test('a file runs by its extension, its first line and its language', () =>
     withPython(async (runtime) => {
       const code = '#!/usr/bin/env python3\nimport sys\nprint(__name__, sys.argv)\n';

@@ -4,8 +4,8 @@
 //! (`docs/internals/snapshots.md`). A module must therefore have no state outside its memory that
 //! survives a turn. The only allowed mutable global is the stack pointer, which has its initial
 //! value after each turn. The table of functions never changes. The check also refuses bulk-memory
-//! instructions (`lower.rs`) and imports from any module but `coldframe`. A guest such as CPython may
-//! also import WASI preview 1.
+//! instructions (`lower.rs`) and imports from any module but `coldframe`. A guest such as CPython
+//! may also import WASI preview 1.
 
 use wasmparser::{
     FunctionBody, GlobalSectionReader, ImportSectionReader, Operator, Parser, Payload, TypeRef, Validator, WasmFeatures,
