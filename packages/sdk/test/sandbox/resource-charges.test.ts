@@ -2,11 +2,11 @@
 // descriptors of the host machine. A neighbour keeps its part, and the memory returns to the system
 // after the guest's end.
 
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sidecarPath } from '@coldframe/sidecar';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createMemoryFileSystem, NodeRuntime, Sidecar } from '../../src/index.js';
 import { MODES, withMode } from './modes.js';
 import { heapBytes, until } from './processes.js';
@@ -40,6 +40,18 @@ beforeAll(() => {
   writeFileSync(join(folder, 'file'), 'text');
 });
 afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Starts a sidecar whose process may have `count` descriptors. */
+async function spawnWithDescriptors(count: number): Promise<Sidecar> {
+  const program = join(folder, 'sidecar');
+  writeFileSync(program, `#!/bin/sh\nulimit -n ${count}\nexec '${sidecarPath()}' "$@"\n`, { mode: 0o755 });
+  vi.stubEnv('COLDFRAME_SIDECAR', program);
+  try {
+    return await Sidecar.spawn();
+  } finally {
+    vi.unstubAllEnvs();
+  }
+}
 
 /** Spawns a program and waits for the first line of its output. */
 async function firstLine(runtime: NodeRuntime, code: string): Promise<string> {
@@ -90,10 +102,7 @@ describe('guests that share a process', () => {
   });
 
   test('a guest that opens all host files leaves descriptors for a neighbour', async () => {
-    await using sidecar = await Sidecar.spawn();
-    // The sidecar raises its own limit at its start, so the limit is lowered afterwards.
-    const lowered = spawnSync('prlimit', ['--pid', String(sidecar.pid), '--nofile=400:400']);
-    expect(lowered.status, String(lowered.stderr ?? lowered.error)).toBe(0);
+    await using sidecar = await spawnWithDescriptors(400);
     const mounts = [{ guestPath: '/host', hostPath: folder }];
     const limits = { hostFiles: 10_000, descriptors: 10_000 };
     const hostile = await Promise.all([1, 2, 3].map(() => NodeRuntime.create({ sidecar, mounts, limits })));

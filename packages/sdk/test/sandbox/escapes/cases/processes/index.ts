@@ -77,7 +77,7 @@ write('long', '#!/' + 'x'.repeat(1 << 16));
 write('empty', '#!');
 write('none', '#!\\0\\n');
 write('folder', '#!/tmp\\n');
-write('host', '#!/usr/bin/python3\\n');
+write('host', '#!/usr/bin/perl\\n');
 write('deep', '#!/usr/bin/env -S node --import=/etc/shadow\\n');
 say(distinct(['self', 'a', 'long', 'empty', 'none', 'folder', 'host'].map((name) => run('./' + name))), run('./deep'));`,
       expected: /^(ELOOP|ENOENT|ENOEXEC|EACCES|ENAMETOOLONG|EINVAL| )+ended$/,
