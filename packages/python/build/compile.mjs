@@ -5,11 +5,29 @@ import { buildModule } from '../../runner/build/clang.mjs';
 import { LINK } from './flags.mjs';
 import { freezeModules } from './freeze.mjs';
 import { readLibraries } from './libraries.mjs';
-import { HOST_MODULE, MODULES, moduleTable } from './modules.mjs';
+import { HOST_MODULES, MODULES, moduleTable } from './modules.mjs';
 import { coreUnits, moduleUnits, readHeaders, shimUnits, unit } from './units.mjs';
 
 const EXPECTED = 'about 6 min on two processors, once';
-const SHIM = ['clusters', 'entry', 'errors', 'host-module', 'immortal', 'memory', 'paths', 'poll'];
+const SHIM = [
+  'addresses',
+  'calls-module',
+  'clusters',
+  'entry',
+  'errors',
+  'files',
+  'host-module',
+  'immortal',
+  'memory',
+  'names',
+  'park',
+  'paths',
+  'poll',
+  'process',
+  'signals',
+  'sleep',
+  'sockets',
+];
 
 /**
  * @param {Map<string, string>} source  the patched source of CPython
@@ -36,7 +54,7 @@ export async function compilePython(source) {
   };
   const units = [
     ...interpreter,
-    table([...names, HOST_MODULE]),
+    table([...names, ...HOST_MODULES]),
     withFrozen('Modules/getpath.c'),
     withFrozen('Python/frozen.c'),
     ...shimUnits(headers, SHIM),

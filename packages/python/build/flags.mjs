@@ -51,13 +51,39 @@ export const UNIT_FLAGS = {
   'Modules/getbuildinfo.c': ['-DGITVERSION=""', '-DGITTAG=""', '-DGITBRANCH=""', '-DDATE="Jan  1 2000"', '-DTIME="00:00:00"'],
   'Python/dynload_shlib.c': ['-DSOABI="cpython-313-wasm32-wasi"'],
   'Python/sysmodule.c': ['-DABIFLAGS=""', '-DMULTIARCH="wasm32-wasi"'],
-  'Python/getplatform.c': ['-DPLATFORM="wasi"'],
+  'Python/fileutils.c': ['-DHAVE_DUP'],
+  'Python/getplatform.c': ['-DPLATFORM="linux"'],
+  'Modules/posixmodule.c': [
+    ...[
+      'CHMOD CHOWN DUP3 FCHMOD FCHMODAT FCHOWN FCHOWNAT FDOPENDIR FSTATVFS GETEGID GETEUID GETGID GETGROUPS GETPGID GETPGRP',
+      'GETPPID GETSID GETUID KILL KILLPG LCHOWN LOCKF PIPE PIPE2 READV SETEGID SETEUID SETGID SETGROUPS SETPGID SETSID',
+      'SETUID STATVFS SYNC TCGETPGRP TCSETPGRP TTYNAME_R UMASK WRITEV',
+    ].flatMap((line) => line.split(' ').map((name) => `-DHAVE_${name}`)),
+    '-DUSE_XATTRS',
+    '-Iinclude/coldframe',
+  ],
   // The identifiers of WASI's clocks are pointers.
   'Modules/timemodule.c': ['-Wno-int-conversion'],
 };
 
+/**
+ * Our headers that single units include before all other headers: unit to headers. Other units do
+ * not depend on these headers.
+ */
+export const UNIT_HEADERS = {
+  'Modules/_io/bufferedio.c': ['linux-errno.h', 'errors.h'],
+  'Modules/errnomodule.c': ['linux-errno.h', 'errors.h'],
+  'Modules/_io/fileio.c': ['linux-fcntl.h'],
+  'Modules/posixmodule.c': ['errors.h', 'linux-fcntl.h', 'posix.h', 'sys/xattr.h', 'terminal.h'],
+  'Python/fileutils.c': ['posix.h'],
+  'Objects/exceptions.c': ['linux-errno.h', 'errors.h'],
+  'Modules/socketmodule.c': ['errors.h'],
+  'Python/errors.c': ['errors.h'],
+};
+
 /** The shim's own files have no warnings. */
 export const SHIM = [
+  '-Iinclude',
   ...PYTHON.filter((flag) => flag !== '-w'),
   '-Ishim',
   '-Wall',
@@ -73,12 +99,48 @@ const STACK_SIZE = 8 << 20;
 
 const LIBRARIES = ['-ldl', '-lwasi-emulated-signal', '-lwasi-emulated-getpid', '-lwasi-emulated-process-clocks', '-lm'];
 
-/** Flags of a command that runs in node:wasi during the build. */
-export const LINK_COMMAND = ['--target=wasm32-wasip1', ...LIBRARIES, '-Wl,--stack-first', `-Wl,-z,stack-size=${STACK_SIZE}`];
+const LINK_ANY = ['--target=wasm32-wasip1', ...LIBRARIES, '-Wl,--stack-first', `-Wl,-z,stack-size=${STACK_SIZE}`];
+
+/**
+ * Flags of a command that runs in node:wasi during the build. The command has no kernel, and a call
+ * of a function of the shim that needs the kernel traps.
+ */
+export const LINK_COMMAND = [...LINK_ANY, '-Wl,--unresolved-symbols=ignore-all'];
+
+/**
+ * Functions of libc that shim/files.c and shim/process.c replace. Their names cannot be defined
+ * twice, because libc defines many of them in one object.
+ */
+const REPLACED = [
+  'access',
+  'chmod',
+  'dup2',
+  'faccessat',
+  'fchmod',
+  'fchmodat',
+  'fstat',
+  'fstatat',
+  'fstatvfs',
+  'getpid',
+  'isatty',
+  'lstat',
+  'mkdir',
+  'mkdirat',
+  'open',
+  'openat',
+  'stat',
+  'statvfs',
+  'uname',
+];
 
 /**
  * Names are kept for the image builder, which replaces bulk-memory instructions by calls of
  * `memmove` and `memset`, and then drops the names. The stack is at the lowest addresses, so an
  * overflow traps below address 0 and cannot overwrite data.
  */
-export const LINK = [...LINK_COMMAND, '-mexec-model=reactor', '-Wl,--max-memory=2147483648'];
+export const LINK = [
+  ...LINK_ANY,
+  ...REPLACED.map((name) => `-Wl,--wrap=${name}`),
+  '-mexec-model=reactor',
+  '-Wl,--max-memory=2147483648',
+];

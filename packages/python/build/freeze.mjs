@@ -18,7 +18,7 @@ import { WASI } from './wasi.mjs';
  */
 export async function freezeModules(source, headers, interpreter, expected) {
   const own = ['Programs/_freeze_module.c', 'Modules/getpath_noop.c'].map((path) => unit(path, source, headers));
-  const units = [...interpreter, ...own, ...shimUnits(headers, ['poll', 'memory'])];
+  const units = [...interpreter, ...own, ...shimUnits(headers, ['poll', 'memory', 'errors'])];
   const { wasm, key } = await buildModule('freeze-module', units, { link: LINK_COMMAND, expected });
   const names = [...source.get('Python/frozen.c').matchAll(/#include "frozen_modules\/(.*)\.h"/g)].map(([, name]) => name);
   const cached = join(cacheDir, 'python', `frozen-${key}.json`);

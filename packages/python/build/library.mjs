@@ -8,7 +8,12 @@ import { Worker } from 'node:worker_threads';
 import { digest } from '../../runner/build/digest.mjs';
 import { step } from '../../runner/build/progress.mjs';
 import { bootstrapDir, distDir, LIBRARY, rootDir } from './paths.mjs';
+import { readZones } from './zones.mjs';
 
+/**
+ * The folder of the time zones in the library. The variable TZPATH of `sysconfig` names the folder.
+ */
+const ZONES = 'zoneinfo/data';
 const STAMP = '.digest';
 
 /**
@@ -22,6 +27,7 @@ export async function stageLibrary(source, wasm, key) {
   const files = new Map([
     ...modules.map(([path, text]) => [`${LIBRARY}/${path.slice('Lib/'.length)}`, text]),
     [`${LIBRARY}/LICENSE.txt`, source.get('LICENSE')],
+    ...readZones().map(([name, bytes]) => [`${LIBRARY}/${ZONES}/${name}`, bytes]),
     ...filesBelow(bootstrapDir).map((path) => [`${LIBRARY}/${relative(bootstrapDir, path)}`, readFileSync(path, 'utf8')]),
   ]);
   const stampText = digest([['module', key], ...files]);

@@ -5,6 +5,20 @@ const HACL = ['-IModules/_hacl/include', '-D_BSD_SOURCE', '-D_DEFAULT_SOURCE'];
 const EXPAT = ['-IModules/expat'];
 const DECIMAL = ['-IModules/_decimal/libmpdec', '-DCONFIG_32=1', '-DANSI=1'];
 
+/** The functions that shim/sockets.c and shim/names.c add to WASI's libc. */
+const SOCKET = [
+  '-Iinclude',
+  '-DENABLE_IPV6',
+  '-DHAVE_GETHOSTNAME',
+  '-DHAVE_NETDB_H',
+  '-DHAVE_SYS_UN_H',
+  '-DHAVE_ADDRINFO',
+  ...[
+    ...['SOCKET', 'SOCKETPAIR', 'BIND', 'CONNECT', 'LISTEN', 'RECVFROM', 'SENDTO', 'SETSOCKOPT', 'GETPEERNAME', 'GETSOCKNAME'],
+    ...['GETADDRINFO', 'GETNAMEINFO', 'GETHOSTBYNAME', 'GETHOSTBYADDR', 'GETSERVBYNAME', 'GETSERVBYPORT', 'GETPROTOBYNAME'],
+  ].map((name) => `-DHAVE_${name}`),
+];
+
 const DECIMAL_UNITS = [
   'basearith',
   'constants',
@@ -81,11 +95,11 @@ export const MODULES = [
   one('_multibytecodec', 'cjkcodecs/multibytecodec'),
   { name: 'unicodedata' },
   one('select', 'selectmodule'),
-  one('_socket', 'socketmodule'),
+  one('_socket', 'socketmodule', SOCKET),
   one('atexit', 'atexitmodule'),
   { name: 'faulthandler' },
   one('posix', 'posixmodule'),
-  one('_signal', 'signalmodule'),
+  one('_signal', 'signalmodule', ['-DHAVE_SIGINTERRUPT', '-DHAVE_PAUSE']),
   { name: '_tracemalloc' },
   { name: '_suggestions' },
   one('_codecs', '_codecsmodule'),
@@ -110,8 +124,8 @@ export const MODULES = [
   one('_symtable', 'symtablemodule'),
 ];
 
-/** The module of the shim (shim/host-module.c), whose unit is not in CPython's source. */
-export const HOST_MODULE = '_coldframe_host';
+/** The modules of the shim (shim/*-module.c), whose units are not in CPython's source. */
+export const HOST_MODULES = ['_coldframe_host', '_coldframe_calls'];
 
 /**
  * Returns `Modules/config.c`, the interpreter's table of built-in modules, from its template in

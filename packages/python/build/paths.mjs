@@ -10,6 +10,8 @@ export const packageDir = fileURLToPath(new URL('..', import.meta.url));
 export const configDir = join(packageDir, 'config');
 export const patchesDir = join(packageDir, 'patches');
 export const shimDir = join(packageDir, 'shim');
+/** Headers that replace headers of WASI's libc, for the units with the flag `-Iinclude`. */
+export const includeDir = join(packageDir, 'include');
 export const bootstrapDir = join(packageDir, 'bootstrap');
 /** The manifest that pins the packages with the sources of the C libraries. */
 export const sourcesDir = join(packageDir, 'sources');

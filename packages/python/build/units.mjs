@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { digest } from '../../runner/build/digest.mjs';
-import { PYTHON, SHIM, UNIT_FLAGS } from './flags.mjs';
+import { PYTHON, SHIM, UNIT_FLAGS, UNIT_HEADERS } from './flags.mjs';
 import { MODULES } from './modules.mjs';
-import { configDir, runnerShimDir, shimDir } from './paths.mjs';
+import { configDir, includeDir, packageDir, runnerShimDir, shimDir } from './paths.mjs';
 
 /** The files that other files of CPython include, besides the headers. */
 const INCLUDED =
@@ -39,6 +39,13 @@ function readShim() {
   return [...read(runnerShimDir, RUNNER_FILES), ...read(shimDir, own.sort())];
 }
 
+/** Returns the headers that replace headers of libc: [path, text]. */
+const readInclude = () =>
+  readdirSync(includeDir, { recursive: true })
+    .filter((name) => name.endsWith('.h'))
+    .sort()
+    .map((name) => [`include/${name}`, readFileSync(join(includeDir, name), 'utf8')]);
+
 /** Returns the units of the interpreter without its table of modules. */
 export function coreUnits(source, headers) {
   const names = readFileSync(join(configDir, 'core-units.txt'), 'utf8').trim().split('\n');
@@ -53,12 +60,17 @@ export const moduleUnits = (source, headers) =>
 export function unit(path, source, headers, flags = []) {
   const text = source.get(path);
   if (text === undefined) throw new Error(`the source of CPython has no file ${path}`);
+  const own = (UNIT_HEADERS[path] ?? []).map((name) => `include/coldframe/${name}`);
   return {
     name: `python-${path.replace(/\.c$/, '').replaceAll('/', '-')}`,
     source: path,
-    flags: [...PYTHON, ...flags, ...(UNIT_FLAGS[path] ?? [])],
+    flags: [...PYTHON, ...flags, ...(UNIT_FLAGS[path] ?? []), ...own.flatMap((header) => ['-include', header])],
     shared: headers,
-    inputs: [[path, text]],
+    inputs: [
+      [path, text],
+      ...own.map((header) => [header, readFileSync(join(packageDir, header), 'utf8')]),
+      ...(flags.includes('-Iinclude') ? readInclude() : []),
+    ],
   };
 }
 
@@ -72,6 +84,6 @@ export function shimUnits(headers, names) {
     // The compiler must not turn the loops of `memcpy` into calls of `memcpy`.
     flags: name === 'memory' ? [...SHIM, '-fno-builtin'] : SHIM,
     shared: headers,
-    inputs: [[`shim/${name}.c`, files.get(`shim/${name}.c`)], ...own],
+    inputs: [[`shim/${name}.c`, files.get(`shim/${name}.c`)], ...own, ...readInclude()],
   }));
 }

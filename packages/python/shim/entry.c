@@ -9,6 +9,8 @@
 
 #define PREFIX L"/usr"
 #define LIBRARY L"/usr/lib/python3.13"
+/* The folder into which programs install packages. */
+#define PACKAGES L"/usr/local/lib/python3.13/site-packages"
 
 enum { INBOX_SIZE = 64 * 1024, STACK_SIZE = 8 << 20 };
 
@@ -49,7 +51,8 @@ static PyStatus set_paths(PyConfig *config)
             return status;
     }
     config->module_search_paths_set = 1;
-    return PyWideStringList_Append(&config->module_search_paths, LIBRARY);
+    PyStatus status = PyWideStringList_Append(&config->module_search_paths, LIBRARY);
+    return PyStatus_Exception(status) ? status : PyWideStringList_Append(&config->module_search_paths, PACKAGES);
 }
 
 static PyStatus start_interpreter(void)
@@ -68,7 +71,7 @@ static PyStatus start_interpreter(void)
     /* Strings keep their hashes, so the seed of an image cannot change after the build. */
     config.use_hash_seed = 1;
     config.hash_seed = 0;
-    config.install_signal_handlers = 0;
+    config.install_signal_handlers = 1;
     config.parse_argv = 0;
     config.pathconfig_warnings = 0;
     config.user_site_directory = 0;

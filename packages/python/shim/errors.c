@@ -1,4 +1,6 @@
-/* Converts the error numbers of the kernel, which are Linux's, to the numbers of WASI's libc. */
+/* Converts between the error numbers of Linux, which the kernel and programs of Python have, and
+   the numbers of WASI's libc. A number of Linux that WASI does not have is stored in `errno` with
+   the bit FOREIGN. */
 #include <errno.h>
 
 #include "shim.h"
@@ -18,9 +20,42 @@ static const unsigned char numbers[] = {
     [125] = ECANCELED,
 };
 
+static const char *const texts[] = {
+#include "error-texts.h"
+};
+
+enum { FOREIGN = 0x1000, LINUX_EPERM = 1 };
+
 int cf_errno(int64_t linux_number)
 {
-    if (linux_number > 0 && linux_number < (int64_t)sizeof(numbers) && numbers[linux_number])
+    if (linux_number <= 0 || linux_number >= FOREIGN)
+        return EIO;
+    if (linux_number < (int64_t)sizeof(numbers) && numbers[linux_number])
         return numbers[linux_number];
-    return EIO;
+    return FOREIGN | (int)linux_number;
+}
+
+int cf_linux_errno(int libc_number)
+{
+    if (libc_number & FOREIGN)
+        return libc_number & ~FOREIGN;
+    if (libc_number == ENOTCAPABLE)
+        return LINUX_EPERM;
+    for (size_t i = 1; i < sizeof(numbers); i++)
+        if (numbers[i] == libc_number)
+            return (int)i;
+    return libc_number;
+}
+
+const char *cf_error_text(int linux_number)
+{
+    return linux_number > 0 && linux_number < (int)Py_ARRAY_LENGTH(texts) ? texts[linux_number] : NULL;
+}
+
+int64_t cf_result(int64_t result)
+{
+    if (result >= 0)
+        return result;
+    errno = cf_errno(-result);
+    return -1;
 }

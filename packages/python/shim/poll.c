@@ -16,15 +16,27 @@ enum { TICKS = 1000 };
 
 int cf_ticks = TICKS;
 int cf_stopping;
+int cf_handlers;
+void (*cf_take_signals)(void);
 
 void cf_poll(void)
 {
     cf_ticks = TICKS;
-    if (host_poll() != 1)
+    if (host_poll() != 1) {
+        if (cf_take_signals)
+            cf_take_signals();
         return;
+    }
     cf_stopping = 1;
     /* Any bit makes the eval loop call `_Py_HandlePending`, which raises the error. */
     _Py_set_eval_breaker_bit(_PyThreadState_GET(), _PY_ASYNC_EXCEPTION_BIT);
+}
+
+int cf_check(void)
+{
+    if (!cf_stopping)
+        cf_poll();
+    return cf_stopping;
 }
 
 void cf_stop_unwinding(void)

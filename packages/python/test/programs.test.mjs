@@ -76,6 +76,17 @@ print(hashlib.sha256(b"x").hexdigest()[:8], decimal.Decimal(1) / 3, re.sub("a", 
     expect((await exec(source)).stdout).toBe('2d711642 0.3333333333333333333333333333 bb [1]\n');
   });
 
+  it('sees the error numbers of Linux', async () => {
+    const source = `
+import errno, os
+try: open("/missing")
+except FileNotFoundError as error: print(error, error.errno)
+print(errno.EAGAIN, errno.ENOTEMPTY, type(OSError(111, "")).__name__, os.strerror(39), os.strerror(999))`;
+    expect((await exec(source)).stdout).toBe(
+      "[Errno 2] No such file or directory: '/missing' 2\n11 39 ConnectionRefusedError Directory not empty Unknown error 999\n",
+    );
+  });
+
   it('ends deep recursion with an error that the program can catch', async () => {
     const source = 'import json\ntry: json.loads("[" * 100000)\nexcept RecursionError: print("caught")';
     expect((await exec(source)).stdout).toBe('caught\n');

@@ -26,22 +26,27 @@ def evaluate(id, flags, payload):
     settings, at = texts.decode(payload, 4, count)
     source = payload[at:].decode("utf-8", "surrogateescape")
     name = f"<evaluation {id}>"
-    run = cells.run if flags & host.EVAL_CELL else program.run_text
 
     host.set_value(None)
     host.evaluation_began(id)
     undo = _apply(settings)
     ends_runner = False
+    of_cell = None
 
     def body():
-        nonlocal ends_runner
+        nonlocal ends_runner, of_cell
         try:
-            run(source, name)
+            if flags & host.EVAL_CELL:
+                of_cell = cells.run(source, name)
+            else:
+                program.run_text(source, name)
         except (SystemExit, MemoryError):
             ends_runner = True
             raise
 
     code, reason = program.outcome(body)
+    if of_cell is not None:
+        code, reason = of_cell
     undo()
     if ends_runner:
         program.end(code, reason)

@@ -6,7 +6,17 @@ because calls of the kernel block the program in the middle of a turn.
 
 import _coldframe_host as host
 
-from . import evaluations, preloaded, start, warm  # noqa: F401 - imports the modules of the image
+from . import processes  # isort: skip  # noqa: F401 - `subprocess` needs the functions at its import
+from . import (  # noqa: F401 - imports the modules of the image
+    child_watcher,
+    evaluations,
+    key_derivation,
+    preloaded,
+    start,
+    system,
+    threads,
+    warm,
+)
 
 
 def deliver(kind, id, result, payload):

@@ -31,12 +31,14 @@ import email.message  # noqa: F401
 import email.parser  # noqa: F401
 import enum  # noqa: F401
 import errno  # noqa: F401
+import fcntl  # noqa: F401
 import fnmatch  # noqa: F401
 import fractions  # noqa: F401
 import functools  # noqa: F401
 import gc  # noqa: F401
 import getpass  # noqa: F401
 import glob  # noqa: F401
+import grp  # noqa: F401
 import gzip  # noqa: F401
 import hashlib  # noqa: F401
 import heapq  # noqa: F401
@@ -62,6 +64,7 @@ import pathlib  # noqa: F401
 import pickle  # noqa: F401
 import platform  # noqa: F401
 import pprint  # noqa: F401
+import pwd  # noqa: F401
 import queue  # noqa: F401
 import random  # noqa: F401
 import re  # noqa: F401

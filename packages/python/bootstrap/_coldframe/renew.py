@@ -14,7 +14,10 @@ import tempfile
 import time
 import uuid
 
-from . import texts
+import _coldframe_calls as calls
+import _coldframe_host as host
+
+from . import processes, texts
 
 
 def environment(variables):
@@ -29,9 +32,9 @@ def environment(variables):
 
 def process(pid, ppid):
     """Sets the numbers of the process."""
-    os.getpid = lambda: pid
-    os.getppid = lambda: ppid
-    os._pids = (pid, ppid)
+    host.set_process(pid, ppid)
+    processes.forget_children()
+    calls.begin_process(pid)
 
 
 def everything():

@@ -6,7 +6,7 @@ import sys
 
 import _coldframe_host as host
 
-from . import command_line, evaluations, packages, program, renew, texts
+from . import command_line, evaluations, paths, program, renew, texts
 
 _HEADER = struct.Struct("<5I")
 _RESTORE_HEADER = struct.Struct("<4Id")
@@ -47,7 +47,7 @@ def prepare(begin):
     renew.environment(begin.variables)
     renew.process(begin.pid, begin.ppid)
     renew.everything()
-    packages.renew()
+    paths.add_packages()
     sys.argv = list(begin.arguments) or [""]
     sys.orig_argv = list(sys.argv)
     sys.dont_write_bytecode = "PYTHONDONTWRITEBYTECODE" in os.environ

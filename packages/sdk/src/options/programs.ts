@@ -180,10 +180,11 @@ export interface CellOptions extends Omit<ResidentExecOptions, 'until'> {
   until?: 'value' | 'idle' | undefined;
   /**
    * The language of the cell. Types of TypeScript are removed. A runner of the language `'bash'` or
-   * `'python'` ignores this option.
+   * `'python'` ignores this option. A runner of `'javascript'` reads a cell of `'python'` as
+   * JavaScript.
    * @default 'javascript'
    */
-  language?: 'javascript' | 'typescript' | undefined;
+  language?: 'javascript' | 'typescript' | 'python' | undefined;
 }
 
 /** Options of `runtime.attach()`, and of `attach()` of an entry of `runtime.processes()`. */
@@ -257,7 +258,7 @@ export const RESIDENT_EXEC: OptionTable<ResidentExecOptions> = {
 /** The option table of a cell. */
 export const CELL: OptionTable<CellOptions> = {
   ...RESIDENT_EXEC,
-  language: oneOf(['javascript', 'typescript'], "'javascript' or 'typescript'"),
+  language: oneOf(['javascript', 'typescript', 'python'], "'javascript', 'typescript' or 'python'"),
 };
 
 /** The option table of a further handle for a program. */

@@ -82,7 +82,7 @@ export class ResidentRunner implements AsyncDisposable {
    * Evaluates `code` as a cell of a notebook. Imports and declarations of the top level stay, and
    * later cells can declare the names again. The value of the last expression is awaited and
    * becomes a result, unless it is `undefined`. In a runner of the language `'bash'`, `code` is a
-   * script of the shell.
+   * script of the shell. In a runner of the language `'python'`, `code` is a cell as in Jupyter.
    *
    * @throws as `exec()`
    * @example
@@ -93,7 +93,9 @@ export class ResidentRunner implements AsyncDisposable {
     const { language = 'javascript', until = 'value', ...rest } = options ?? {};
     const call = 'ResidentRunner.cell()';
     checkOptions(call, options);
-    const outcome = await this.#evaluate(call, code, { ...rest, until }, true, language);
+    // The protocol has no language of cells of Python, because the runner has the language.
+    const sent = language === 'python' ? 'javascript' : language;
+    const outcome = await this.#evaluate(call, code, { ...rest, until }, true, sent);
     return finished(new CellResult(outcome), options);
   }
 

@@ -161,4 +161,136 @@ describe.skipIf(!isBuilt).each(MODES)('$name, with the image of Python', (mode) 
       await runtime.rollback(snapshot);
       expect(await printed(runner, 'print(n, open("/workspace/n").read())')).toBe('40 40\n');
     }));
+
+  test('two copies of a runner have different random numbers', () =>
+    withPython(async (runtime) => {
+      const runner = await runtime.createResidentRunner({ language: 'python' });
+      await runner.exec('import os, random, secrets, tempfile\nrandom.seed(1)');
+      const snapshot = await runtime.snapshot();
+      const copies = [await NodeRuntime.create({ snapshot }), await NodeRuntime.create({ snapshot })];
+      try {
+        const code = 'print(random.random(), secrets.token_hex(8), next(tempfile._get_candidate_names()))';
+        const [first, second] = await Promise.all(
+          copies.map(async (copy) => (await printed(await runnerOf(copy), code)).split(' ')),
+        );
+        for (const [index, text] of first?.entries() ?? []) expect(second?.[index]).not.toBe(text);
+        for (const copy of copies) expect(await printed(await runnerOf(copy), 'print(os.getppid())')).toBe('1\n');
+      } finally {
+        await disposeAll(copies);
+      }
+    }));
+
+  const lines = async (runtime: NodeRuntime, code: string) => {
+    const { stdout, stderr } = await runtime.exec(code, python({ cwd: '/workspace' }));
+    expect(stderr).toBe('');
+    return stdout.trimEnd().split('\n');
+  };
+
+  test('files have the modes, owners, times and attributes of Linux', () =>
+    withPython(async (runtime) => {
+      const code = `
+import os, shutil
+os.close(os.open('g', os.O_CREAT | os.O_WRONLY, 0o600))
+os.mkdir('d', 0o700)
+print(oct(os.stat('g').st_mode), oct(os.stat('d').st_mode), os.stat('g').st_uid, os.umask(0o22))
+os.chmod('g', 0o755)
+os.link('g', 'h')
+os.utime('g', ns=(1, 1234567890123456789))
+print(oct(os.stat('g').st_mode), os.access('g', os.X_OK), os.stat('g').st_nlink, os.stat('g').st_mtime_ns)
+os.setxattr('g', 'user.a', b'v')
+print(os.getxattr('g', 'user.a'), os.listxattr('g'))
+os.makedirs('t/a/b')
+os.symlink('x', 't/l')
+shutil.rmtree('t')
+folder = os.open('.', os.O_RDONLY | os.O_DIRECTORY)
+print(os.path.exists('t'), shutil.rmtree.avoids_symlink_attacks, oct(os.stat('d', dir_fd=folder).st_mode))
+for call in (lambda: os.chown('g', 0, 0), lambda: os.getxattr('g', 'user.b'), lambda: open('/usr/x', 'w')):
+    try: call()
+    except OSError as error: print(type(error).__name__, error)`;
+      expect(await lines(runtime, code)).toEqual([
+        '0o100600 0o40700 1000 18',
+        '0o100755 True 2 1234567890123456789',
+        "b'v' ['user.a']",
+        'False True 0o40700',
+        "PermissionError [Errno 1] Operation not permitted: 'g'",
+        "OSError [Errno 61] No data available: 'g'",
+        "PermissionError [Errno 13] Permission denied: '/usr/x'",
+      ]);
+    }));
+
+  test("descriptors, terminals and processes are the kernel's", () =>
+    withPython(async (runtime) => {
+      const code = `
+import fcntl, grp, os, pwd, resource, sys, termios, tty
+reader, writer = os.pipe()
+os.set_blocking(reader, False)
+try: os.read(reader, 1)
+except BlockingIOError as error: print(error.errno)
+flags = fcntl.fcntl(reader, fcntl.F_GETFL)
+print(flags & os.O_NONBLOCK, os.get_blocking(writer), os.dup2(writer, 20), fcntl.flock(writer, fcntl.LOCK_EX))
+master, slave = os.openpty()
+before = termios.tcgetattr(slave)
+tty.setraw(slave)
+print(os.isatty(slave), os.ttyname(slave), tuple(os.get_terminal_size(slave)), before != termios.tcgetattr(slave))
+print(os.getuid(), os.getgroups(), os.getpgid(0) == os.getpid(), os.getppid(), os.kill(os.getpid(), 0))
+print(pwd.getpwuid(1000).pw_dir, grp.getgrgid(1000).gr_name, resource.getrlimit(resource.RLIMIT_NOFILE))
+print(sys.platform, os.uname().machine, os.cpu_count(), os.times().user < 60)`;
+      expect(await lines(runtime, code)).toEqual([
+        '11',
+        '2048 True 20 None',
+        'True /dev/pts/0 (80, 24) True',
+        '1000 [1000] True 1 None',
+        '/home/user user (1024, 1024)',
+        'linux wasm32 1 True',
+      ]);
+    }));
+
+  test('hashlib derives keys, zoneinfo has zones, and missing modules name the reason', () =>
+    withPython(async (runtime) => {
+      const code = `
+import datetime, hashlib, zoneinfo
+print(hashlib.pbkdf2_hmac('sha256', b'password', b'salt', 1).hex()[:16])
+print(hashlib.scrypt(b'password', salt=b'NaCl', n=1024, r=8, p=16).hex()[:16])
+print(datetime.datetime(2024, 7, 1, tzinfo=zoneinfo.ZoneInfo('Europe/Paris')), len(zoneinfo.available_timezones()) > 500)
+for name in ('ctypes', 'mmap'):
+    try: __import__(name)
+    except ImportError as error: print(error)`;
+      expect(await lines(runtime, code)).toEqual([
+        '120fb6cffcf8b32c',
+        'fdbabe1c9d347200',
+        '2024-07-01 00:00:00+02:00 True',
+        'ctypes is not available: a guest in WebAssembly cannot load native libraries',
+        'mmap is not available: a guest in WebAssembly cannot map files into its memory',
+      ]);
+    }));
+
+  test('packages are found in /usr/local and in the home directory', () =>
+    withPython(async (runtime) => {
+      for (const folder of ['/usr/local/lib', '/home/user/.local/lib']) {
+        await runtime.mkdir(`${folder}/python3.13/site-packages`, { recursive: true });
+      }
+      await runtime.writeFile('/usr/local/lib/python3.13/site-packages/of_all.py', 'name = __file__');
+      await runtime.writeFile('/usr/local/lib/python3.13/site-packages/more.pth', '/workspace/more\n');
+      await runtime.writeFile('/home/user/.local/lib/python3.13/site-packages/own.py', 'name = __file__');
+      await runtime.mkdir('/workspace/more');
+      const code = `
+import of_all, own, sys, sysconfig
+print(of_all.name, own.name, "/workspace/more" in sys.path, sysconfig.get_path("purelib"))`;
+      expect(await lines(runtime, code)).toEqual([
+        '/usr/local/lib/python3.13/site-packages/of_all.py /home/user/.local/lib/python3.13/site-packages/own.py True ' +
+          '/usr/local/lib/python3.13/site-packages',
+      ]);
+    }));
+
+  test('a command line has its options and arguments', () =>
+    withPython(async (runtime) => {
+      const { stdout } = await runtime.execCommand('python3', [
+        '-u',
+        '-c',
+        'import sys; print(sys.argv, sys.executable)',
+        'a',
+        '-b',
+      ]);
+      expect(stdout).toBe("['-c', 'a', '-b'] /usr/bin/python3\n");
+    }));
 });

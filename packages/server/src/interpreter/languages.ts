@@ -4,6 +4,7 @@
 const RUNNERS = {
   javascript: { runner: 'javascript', cell: 'javascript' },
   typescript: { runner: 'javascript', cell: 'typescript' },
+  python: { runner: 'python', cell: 'python' },
   bash: { runner: 'bash', cell: 'javascript' },
 } as const;
 
@@ -15,6 +16,7 @@ export const DEFAULT_LANGUAGE = 'python';
 
 const ALIASES: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   js: 'javascript',
+  py: 'python',
   ts: 'typescript',
   sh: 'bash',
 });
