@@ -27,6 +27,7 @@ const SHIM = [
   'signals',
   'sleep',
   'sockets',
+  'timer',
 ];
 
 /**

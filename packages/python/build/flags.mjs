@@ -141,6 +141,8 @@ const REPLACED = [
 export const LINK = [
   ...LINK_ANY,
   ...REPLACED.map((name) => `-Wl,--wrap=${name}`),
+  // shim/timer.c ends these calls at the time of the process's timer.
+  ...['__wasi_poll_oneoff', '__wasi_fd_read'].map((name) => `-Wl,--wrap=${name}`),
   '-mexec-model=reactor',
   '-Wl,--max-memory=2147483648',
 ];

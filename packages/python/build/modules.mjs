@@ -19,6 +19,9 @@ const SOCKET = [
   ].map((name) => `-DHAVE_${name}`),
 ];
 
+/** The functions of shim/signals.c and shim/timer.c. */
+const SIGNAL = ['-Iinclude', ...['SIGINTERRUPT', 'PAUSE', 'ALARM', 'SETITIMER', 'GETITIMER'].map((name) => `-DHAVE_${name}`)];
+
 const DECIMAL_UNITS = [
   'basearith',
   'constants',
@@ -99,7 +102,7 @@ export const MODULES = [
   one('atexit', 'atexitmodule'),
   { name: 'faulthandler' },
   one('posix', 'posixmodule'),
-  one('_signal', 'signalmodule', ['-DHAVE_SIGINTERRUPT', '-DHAVE_PAUSE']),
+  one('_signal', 'signalmodule', SIGNAL),
   { name: '_tracemalloc' },
   { name: '_suggestions' },
   one('_codecs', '_codecsmodule'),

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "calls.h"
+#include "signals.h"
 
 enum { ARGUMENTS = 8 };
 
@@ -52,6 +53,8 @@ static PyObject *make_call(Call call, PyObject *const *args, Py_ssize_t arg_coun
     for (Py_ssize_t i = 1; i < arg_count; i++)
         if (append(args[i], words, &count) < 0)
             return NULL;
+    if (number == CF_SYS_WAIT_FOR_WATCHED)
+        words[0] = cf_wait_limit(words[0]);
     int64_t result = call(number, words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7]);
     if (result == -CF_EINTR && PyErr_CheckSignals() < 0)
         return NULL;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "calls.h"
+#include "signals.h"
 
 typedef void (*Handler)(int);
 
@@ -39,9 +40,18 @@ static void take_signals(void)
 {
     int64_t number;
 
+    cf_check_timer();
     while ((number = host_sys(CF_SYS_TAKE_SIGNAL, 0, 0, 0, 0, 0, 0, 0, 0)) > 0)
         if (number < _NSIG && is_called(handlers[number]))
             handlers[number](number);
+}
+
+void cf_signal_self(int number)
+{
+    if (is_called(handlers[number]))
+        handlers[number](number);
+    else if (handlers[number] == SIG_DFL)
+        host_sys(CF_SYS_KILL, process_id, number, 0, 0, 0, 0, 0, 0);
 }
 
 static void count_handlers(void)
@@ -94,7 +104,7 @@ int pause(void)
     int64_t result = host_sys(CF_SYS_WATCH, 0, 0, 0, 0, 0, 0, 0, 0);
 
     if (result >= 0)
-        result = host_sys_wait(CF_SYS_WAIT_FOR_WATCHED, FOREVER, 0, 0, 0, 0, 0, 0, 0);
+        result = host_sys_wait(CF_SYS_WAIT_FOR_WATCHED, cf_wait_limit(FOREVER), 0, 0, 0, 0, 0, 0, 0);
     errno = result < 0 ? cf_errno(-result) : EINTR;
     return -1;
 }

@@ -15,6 +15,7 @@
 
 #include "addresses.h"
 #include "calls.h"
+#include "signals.h"
 
 enum {
     NON_BLOCKING = 04000,
@@ -156,7 +157,7 @@ int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
 
     while ((made = call(CF_SYS_SOCKET_ACCEPT, fd, 0, 0, 0, 0, 0)) < 0) {
         errno = cf_errno(-made);
-        if (!may_retry(made, fd, 0, host_wait_readable))
+        if (!may_retry(made, fd, 0, cf_wait_readable))
             return -1;
     }
     forget_options(made);
@@ -184,7 +185,7 @@ int connect(int fd, const struct sockaddr *address, socklen_t length)
     int64_t begun = call(CF_SYS_SOCKET_CONNECT, fd, (intptr_t)to.text, to.length, to.port, 0, 0);
     if (begun != -CF_EINPROGRESS || !is_blocking(fd))
         return result_of(begun);
-    int32_t waited = host_wait_writable(fd);
+    int32_t waited = cf_wait_writable(fd);
     if (waited < 0)
         return result_of(waited);
     return result_of(call(CF_SYS_SOCKET_ERROR, fd, 0, 0, 0, 0, 0));
@@ -223,7 +224,7 @@ ssize_t recvfrom(int fd, void *buffer, size_t length, int flags, struct sockaddr
             continue;
         }
         errno = cf_errno(-got);
-        if (!may_retry(got, fd, flags, host_wait_readable)) {
+        if (!may_retry(got, fd, flags, cf_wait_readable)) {
             if (done == 0)
                 return -1;
             break;
@@ -259,7 +260,7 @@ ssize_t sendto(int fd, const void *bytes, size_t length, int flags, const struct
         if (sent >= 0)
             return sent;
         errno = cf_errno(-sent);
-        if (!may_retry(sent, fd, flags, host_wait_writable))
+        if (!may_retry(sent, fd, flags, cf_wait_writable))
             return -1;
     }
 }
