@@ -19,7 +19,7 @@ typedef struct CfAddress {
 int cf_address_text(const struct sockaddr *address, socklen_t length, CfAddress *out);
 
 /* Converts the bytes that the kernel's call `name` writes to an address: u16 family, u16 port, the
-   text. `*length` is the room before the call and the whole length after. Returns 0, or -1 with
+   text. `*length` is the space before the call and the whole length after. Returns 0, or -1 with
    errno set. */
 int cf_address_of_name(const unsigned char *name, int64_t name_length, struct sockaddr *out, socklen_t *length);
 

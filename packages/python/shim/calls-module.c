@@ -56,7 +56,9 @@ static PyObject *make_call(Call call, PyObject *const *args, Py_ssize_t arg_coun
     if (number == CF_SYS_WAIT_FOR_WATCHED)
         words[0] = cf_wait_limit(words[0]);
     int64_t result = call(number, words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7]);
-    if (result == -CF_EINTR && PyErr_CheckSignals() < 0)
+    /* A signal to this process has its effect before the call returns, as in CPython's
+       `os.kill`. */
+    if ((result == -CF_EINTR || number == CF_SYS_KILL) && PyErr_CheckSignals() < 0)
         return NULL;
     if (result >= 0)
         return PyLong_FromLongLong(result);

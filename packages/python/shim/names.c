@@ -14,7 +14,7 @@
 #include "calls.h"
 
 enum {
-    /* The room for the addresses of a name, with spaces between them. */
+    /* The space for the addresses of a name, with spaces between them. */
     REPLY = 4096,
     /* The result of an operation, which the bytes follow. */
     RESULT = sizeof(int32_t),
@@ -322,7 +322,10 @@ struct hostent *gethostbyname(const char *name)
     int count = 0, error = getaddrinfo(name, NULL, &hints, &list);
 
     if (error) {
-        h_errno = error == EAI_AGAIN ? TRY_AGAIN : error == EAI_NODATA ? NO_DATA : error == EAI_NONAME ? HOST_NOT_FOUND : NO_RECOVERY;
+        h_errno = error == EAI_AGAIN ? TRY_AGAIN
+            : error == EAI_NODATA    ? NO_DATA
+            : error == EAI_NONAME    ? HOST_NOT_FOUND
+                                     : NO_RECOVERY;
         return NULL;
     }
     for (struct addrinfo *info = list; info && count < MAX_ADDRESSES; info = info->ai_next)
@@ -374,7 +377,10 @@ struct protoent *getprotobyname(const char *name)
     static const struct {
         char *name;
         int number;
-    } protocols[] = { { "ip", IPPROTO_IP }, { "icmp", IPPROTO_ICMP }, { "tcp", IPPROTO_TCP }, { "udp", IPPROTO_UDP }, { "ipv6", IPPROTO_IPV6 } };
+    } protocols[] = {
+        { "ip", IPPROTO_IP },   { "icmp", IPPROTO_ICMP }, { "tcp", IPPROTO_TCP },
+        { "udp", IPPROTO_UDP }, { "ipv6", IPPROTO_IPV6 },
+    };
 
     for (size_t i = 0; i < sizeof(protocols) / sizeof(*protocols); i++) {
         if (strcmp(protocols[i].name, name))

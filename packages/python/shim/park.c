@@ -10,9 +10,9 @@ static const char message[] =
     "this wait would never end, because the process has one thread: use asyncio for work that waits, "
     "or subprocess for work at the same time";
 
-/* Sleeps for `timeout` nanoseconds, or with a negative timeout until a signal has arrived. Returns 0
-   after the time. Returns 1 if the caller must check signals and repeat the call, or if an error is
-   set. */
+/* Sleeps for `timeout` nanoseconds, or with a negative timeout until a signal has arrived.
+   Returns 0 after the time. Returns 1 if the caller must check signals and repeat the call, or
+   if an error is set. */
 int cf_park(PyTime_t timeout)
 {
     struct timespec span = { .tv_sec = LONGEST_SECONDS };

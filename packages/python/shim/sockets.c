@@ -255,7 +255,8 @@ ssize_t sendto(int fd, const void *bytes, size_t length, int flags, const struct
     if (to && !datagram)
         return fail(EISCONN);
     for (;;) {
-        sent = datagram ? call(CF_SYS_SOCKET_SEND, fd, (intptr_t)bytes, length, (intptr_t)address.text, address.length, address.port)
+        sent = datagram ? call(CF_SYS_SOCKET_SEND, fd, (intptr_t)bytes, length, (intptr_t)address.text, address.length,
+                              address.port)
                         : call(CF_SYS_SOCKET_WRITE, fd, (intptr_t)bytes, length, 0, 0, 0);
         if (sent >= 0)
             return sent;

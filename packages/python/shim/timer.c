@@ -1,6 +1,7 @@
-/* The timer of `alarm` and `setitimer`. The kernel has no timers of processes, so the guest compares
-   the clock where it takes signals. A blocking call of libc ends at the time of the timer, because
-   this file adds the time to each `poll_oneoff`. Only ITIMER_REAL exists. Next: signals.c. */
+/* The timer of `alarm` and `setitimer`. The kernel has no timers of processes, so the guest
+   compares the clock where it takes signals. A blocking call of libc ends at the time of the
+   timer, because this file adds the time to each `poll_oneoff`. Only ITIMER_REAL exists. Next:
+   signals.c. */
 #include "shim.h"
 
 #include <errno.h>
@@ -74,7 +75,8 @@ __wasi_errno_t __wrap___wasi_poll_oneoff(
     return error;
 }
 
-/* Waits for a descriptor at most until the timer. Returns 0, or a negative error number of Linux. */
+/* Waits for a descriptor at most until the timer. Returns 0, or a negative error number of
+   Linux. */
 static int32_t wait_for(int32_t fd, uint8_t kind, int32_t (*wait)(int32_t fd))
 {
     if (!due)

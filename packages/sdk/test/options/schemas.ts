@@ -285,7 +285,13 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>
   }),
   'ResidentRunner.exec()': z.strictObject({ ...evaluation, env, cwd, until }),
   'ResidentRunner.run()': z.strictObject({ ...evaluation, env, cwd, until }),
-  'ResidentRunner.cell()': z.strictObject({ ...evaluation, env, cwd, until, language: oneOf('javascript', 'typescript', 'python') }),
+  'ResidentRunner.cell()': z.strictObject({
+    ...evaluation,
+    env,
+    cwd,
+    until,
+    language: oneOf('javascript', 'typescript', 'python'),
+  }),
   'check()': z.strictObject({
     language: oneOf('javascript', 'typescript'),
     types: flag,

@@ -15,7 +15,8 @@ describe.skipIf(!isBuilt)('a program in Python', () => {
   });
   afterAll(() => runtime?.dispose());
 
-  const python = (code: string, options: RunOptions = {}) => runtime.exec(code, { language: 'python', timeout: 20_000, ...options });
+  const python = (code: string, options: RunOptions = {}) =>
+    runtime.exec(code, { language: 'python', timeout: 20_000, ...options });
   const outputOf = async (code: string): Promise<string> => {
     const { stdout, stderr } = await python(code);
     expect(stderr).toBe('');
@@ -54,7 +55,10 @@ connection, _ = socket.create_server(("127.0.0.1", 9001)).accept()
 with connection, connection.makefile("rwb") as file: file.write(b"echo " + file.readline())`;
       const client = `
 import { connect } from 'node:net';
-const attempt = () => connect(9001, '127.0.0.1').on('error', () => setTimeout(attempt, 20)).on('data', (data) => console.log(String(data))).write('hi\\n');
+const attempt = () => {
+  const socket = connect(9001, '127.0.0.1').on('error', () => setTimeout(attempt, 20));
+  socket.on('data', (data) => console.log(String(data))).write('hi\\n');
+};
 attempt();`;
       const [, { stdout }] = await Promise.all([python(server), runtime.exec(client)]);
       expect(stdout).toBe('echo hi\n\n');
@@ -100,9 +104,7 @@ print(socket.gethostbyname("localhost"), socket.getaddrinfo("localhost", "http",
 print(socket.getnameinfo(("127.0.0.1", 443), 0), socket.gethostname())
 try: socket.getaddrinfo("example.com", 80)
 except OSError as error: print(type(error).__name__)`;
-      expect(await outputOf(code)).toBe(
-        "127.0.0.1 ('::1', 80, 0, 0)\n('localhost', 'https') coldframe\nPermissionError\n",
-      );
+      expect(await outputOf(code)).toBe("127.0.0.1 ('::1', 80, 0, 0)\n('localhost', 'https') coldframe\nPermissionError\n");
     });
 
     test('serves HTTP with the standard library', async () => {
@@ -142,9 +144,7 @@ async def main():
     child = await asyncio.create_subprocess_shell("echo a; exit 5", stdout=asyncio.subprocess.PIPE)
     print([line async for line in child.stdout], await child.wait())
 asyncio.run(main())`;
-      expect(await outputOf(code)).toBe(
-        "[b'0 A\\n', b'1 A\\n', b'2 A\\n']\ntimeout\n5\n(b'input', None) 0\n[b'a\\n'] 5\n",
-      );
+      expect(await outputOf(code)).toBe("[b'0 A\\n', b'1 A\\n', b'2 A\\n']\ntimeout\n5\n(b'input', None) 0\n[b'a\\n'] 5\n");
     });
   });
 
@@ -161,7 +161,7 @@ print(len(subprocess.run(["cat"], input=b"x" * 1_000_000, capture_output=True).s
 with subprocess.Popen(["echo", "one\\ntwo"], stdout=subprocess.PIPE) as first:
     print(subprocess.run(["grep", "two"], stdin=first.stdout, capture_output=True).stdout)`;
       expect(await outputOf(code)).toBe(
-        'in2\ncba\n' +
+        'in 2\ncba\n' +
           "CompletedProcess(args='echo $X; pwd; exit 4', returncode=4, stdout='y\\n/tmp\\n', stderr='')\n" +
           "3 piped\n1000000\nb'two\\n'\n",
       );
@@ -223,7 +223,8 @@ except BrokenPipeError: print("broken")`;
       const code = `
 import { spawn } from 'node:child_process';
 for (const signal of ['SIGINT', 'SIGTERM']) {
-  const child = spawn('python3', ['-uc', 'import time\\nprint(1)\\ntry: time.sleep(10)\\nexcept KeyboardInterrupt: print("interrupted")']);
+  const code = 'import time\\nprint(1)\\ntry: time.sleep(10)\\nexcept KeyboardInterrupt: print("interrupted")';
+  const child = spawn('python3', ['-uc', code]);
   child.stdout.once('data', () => { child.kill(signal); child.stdout.on('data', (data) => console.log(String(data).trim())); });
   console.log(await new Promise((resolve) => child.on('close', (...end) => resolve(end.join(' ')))));
 }`;

@@ -83,7 +83,8 @@ test('contexts are created, listed, restarted and removed', async () => {
 
 test('a language that is not available is a clear error', async () => {
   const { error } = await sandbox.runCode('x = 1', { language: 'r' });
-  expect(error?.value).toBe('r is not available in this sandbox. The available languages are javascript, typescript, python, bash.');
+  const languages = 'javascript, typescript, python, bash';
+  expect(error?.value).toBe(`r is not available in this sandbox. The available languages are ${languages}.`);
 });
 
 test('a server in a cell continues while later cells run', async () => {
