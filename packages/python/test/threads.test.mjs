@@ -87,7 +87,8 @@ print(time.monotonic() - begin >= 0.08)`;
 import queue, threading
 made = queue.PriorityQueue(); made.put(2); made.put(1)
 event = threading.Event(); event.set()
-with threading.RLock(), threading.Condition() as condition: condition.notify_all()
+condition = threading.Condition()
+with threading.RLock(), condition: condition.notify_all()
 print(made.get(), made.get(), event.wait(), threading.active_count())`;
     expect(await outputOf(source)).toBe('1 2 True 1\n');
   });
