@@ -41,6 +41,9 @@ int cf_linux_errno(int libc_number)
         return libc_number & ~FOREIGN;
     if (libc_number == ENOTCAPABLE)
         return LINUX_EPERM;
+    /* Numbers of Linux that libc does not have are 0 in the table. */
+    if (libc_number == 0)
+        return 0;
     for (size_t i = 1; i < sizeof(numbers); i++)
         if (numbers[i] == libc_number)
             return (int)i;

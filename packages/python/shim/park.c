@@ -1,4 +1,4 @@
-/* Waits for another thread, which the process does not have (patches/0021-locks.patch). */
+/* Waits for another thread, which the process does not have (patches/0005-locks.patch). */
 #include "shim.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@ extern int cf_stopping;
 
 /* Calls the sidecar, and begins the unwinding if the sidecar says so. */
 void cf_poll(void);
-/* Polls where CPython checks its signals (patches/0020-signals.patch). Returns `cf_stopping`. */
+/* Polls where CPython checks its signals (patches/0004-signals.patch). Returns `cf_stopping`. */
 int cf_check(void);
 /* Takes the pending signals of the process, after each poll. signals.c sets the function. */
 extern void (*cf_take_signals)(void);

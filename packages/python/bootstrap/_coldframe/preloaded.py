@@ -77,6 +77,7 @@ import shutil  # noqa: F401
 import signal  # noqa: F401
 import socket  # noqa: F401
 import sqlite3  # noqa: F401
+import ssl  # noqa: F401
 import statistics  # noqa: F401
 import string  # noqa: F401
 import struct  # noqa: F401

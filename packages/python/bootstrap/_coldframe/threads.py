@@ -2,7 +2,7 @@
 
 `Thread.start()` runs the thread to its end before it returns. A daemon thread is refused, because
 its work usually has no end. An executor of threads runs each task when the task is submitted. A
-wait that only another thread could end raises RuntimeError (patches/0021-locks.patch).
+wait that only another thread could end raises RuntimeError (patches/0005-locks.patch).
 """
 
 import _thread

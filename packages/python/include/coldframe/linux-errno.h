@@ -1,6 +1,6 @@
 /* Replaces the error numbers of WASI's libc by the numbers of Linux on x86-64. This header is for
    the units of CPython that define the numbers of the Python level. `errno` itself has libc's
-   numbers (patches/0010-errors.patch). */
+   numbers (patches/0002-errors.patch). */
 #ifndef COLDFRAME_LINUX_ERRNO_H
 #define COLDFRAME_LINUX_ERRNO_H
 #include <errno.h>
