@@ -6,7 +6,7 @@ The kernel has no locks of files. One runtime has one user, so `flock` and `lock
 import array
 import struct
 
-import _coldframe_host as host
+import _coldframe_calls as calls
 
 _DUPLICATE, _STATUS_FLAGS, _SET_STATUS_FLAGS = 0x125, 0x127, 0x128
 _GET_SIZE, _SET_SIZE, _GET_FOREGROUND, _SET_FOREGROUND, _SET_CONTROLLING = 0x703, 0x704, 0x705, 0x706, 0x708
@@ -33,12 +33,12 @@ def fcntl(fd, cmd, arg=0, /):
     """Performs an operation on a descriptor."""
     fd = _number(fd)
     if cmd in (F_DUPFD, F_DUPFD_CLOEXEC):
-        return host.sys(_DUPLICATE, fd, arg)
+        return calls.sys(_DUPLICATE, fd, arg)
     if cmd == F_GETFL:
-        return host.sys(_STATUS_FLAGS, fd)
+        return calls.sys(_STATUS_FLAGS, fd)
     if cmd == F_SETFL:
-        return host.sys(_SET_STATUS_FLAGS, fd, arg)
-    if host.sys(_KIND, fd) == _NO_DESCRIPTOR:
+        return calls.sys(_SET_STATUS_FLAGS, fd, arg)
+    if calls.sys(_KIND, fd) == _NO_DESCRIPTOR:
         raise _error(_EBADF)
     if cmd == F_GETFD:
         return 0 if fd <= 2 else _descriptor_flags.get(fd, FD_CLOEXEC)
@@ -58,24 +58,24 @@ def ioctl(fd, request, arg=0, mutate_flag=True, /):
     request &= 0xFFFFFFFF
     if request == _TIOCGWINSZ:
         size = bytearray(8)
-        host.sys(_GET_SIZE, fd, size)
+        calls.sys(_GET_SIZE, fd, size)
         return _reply(bytes(size), arg, mutate_flag)
     if request == _TIOCSWINSZ:
         rows, columns = struct.unpack_from("HH", arg)
-        host.sys(_SET_SIZE, fd, rows, columns)
+        calls.sys(_SET_SIZE, fd, rows, columns)
         return arg if isinstance(arg, bytes) else 0
     if request == _TIOCGPGRP:
-        return _reply(struct.pack("i", host.sys(_GET_FOREGROUND, fd)), arg, mutate_flag)
+        return _reply(struct.pack("i", calls.sys(_GET_FOREGROUND, fd)), arg, mutate_flag)
     if request == _TIOCSPGRP:
-        host.sys(_SET_FOREGROUND, fd, struct.unpack_from("i", arg)[0])
+        calls.sys(_SET_FOREGROUND, fd, struct.unpack_from("i", arg)[0])
         return 0
     if request == _TIOCSCTTY:
-        return host.sys(_SET_CONTROLLING, fd)
+        return calls.sys(_SET_CONTROLLING, fd)
     if request == _FIONBIO:
         (on,) = struct.unpack_from("i", arg)
-        flags = host.sys(_STATUS_FLAGS, fd) & ~_NON_BLOCKING
-        return host.sys(_SET_STATUS_FLAGS, fd, flags | (_NON_BLOCKING if on else 0))
-    if host.sys(_KIND, fd) == _NO_DESCRIPTOR:
+        flags = calls.sys(_STATUS_FLAGS, fd) & ~_NON_BLOCKING
+        return calls.sys(_SET_STATUS_FLAGS, fd, flags | (_NON_BLOCKING if on else 0))
+    if calls.sys(_KIND, fd) == _NO_DESCRIPTOR:
         raise _error(_EBADF)
     raise _error(_ENOTTY)
 
@@ -99,7 +99,7 @@ def _reply(data, arg, mutate_flag):
 
 
 def _check(fd):
-    if host.sys(_KIND, fd) == _NO_DESCRIPTOR:
+    if calls.sys(_KIND, fd) == _NO_DESCRIPTOR:
         raise _error(_EBADF)
 
 

@@ -2,7 +2,7 @@
 
 import struct
 
-import _coldframe_host as host
+import _coldframe_calls as calls
 
 _GET, _SET, _GET_SIZE, _SET_SIZE, _FLUSH = 0x701, 0x702, 0x703, 0x704, 0x70A
 _KIND = 0x124
@@ -109,13 +109,13 @@ def _attributes(fd):
 
 
 def _check(fd):
-    if host.sys(_KIND, _number(fd)) != _TERMINAL:
+    if calls.sys(_KIND, _number(fd)) != _TERMINAL:
         raise error(_ENOTTY, "Inappropriate ioctl for device")
 
 
 def _call(number, fd, *arguments):
     try:
-        return host.sys(number, _number(fd), *arguments)
+        return calls.sys(number, _number(fd), *arguments)
     except OSError as failure:
         raise error(failure.errno, failure.strerror) from None
 

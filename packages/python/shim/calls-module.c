@@ -7,95 +7,128 @@
 #include "calls.h"
 #include "signals.h"
 
-enum { ARGUMENTS = 8 };
+enum {
+    ARGUMENTS = 8,
+    BUFFERS = 4,
+    /* From this number on, a result is a fault of the calls for cryptography. */
+    FAULT = 4096,
+};
 
 typedef int64_t (*Call)(int32_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
 
-/* Converts one argument of Python. Bytes become an address and a length. */
-static int append(PyObject *value, int64_t words[ARGUMENTS], int *count)
-{
-    int needed = PyLong_Check(value) ? 1 : 2;
+/* The arguments of a call of the kernel, and the buffers that they point to. */
+typedef struct Arguments {
+    int64_t words[ARGUMENTS];
+    int count;
+    Py_buffer buffers[BUFFERS];
+    int buffer_count;
+} Arguments;
 
-    if (*count + needed > ARGUMENTS) {
+static int add_word(Arguments *all, int64_t word)
+{
+    if (all->count == ARGUMENTS) {
         PyErr_SetString(PyExc_TypeError, "a call of the kernel has at most 8 words");
         return -1;
     }
-    if (PyLong_Check(value)) {
-        words[(*count)++] = PyLong_AsLongLong(value);
-        return PyErr_Occurred() ? -1 : 0;
+    all->words[all->count++] = word;
+    return 0;
+}
+
+/* Adds a number, or the address and the length of a buffer. The kernel may write to a buffer that
+   is not read-only. */
+static int add_argument(Arguments *all, PyObject *object)
+{
+    if (PyLong_Check(object)) {
+        int64_t word = PyLong_AsLongLong(object);
+        return word == -1 && PyErr_Occurred() ? -1 : add_word(all, word);
     }
-    if (PyBytes_Check(value)) {
-        words[(*count)++] = (intptr_t)PyBytes_AS_STRING(value);
-        words[(*count)++] = PyBytes_GET_SIZE(value);
-        return 0;
+    if (all->buffer_count == BUFFERS) {
+        PyErr_SetString(PyExc_TypeError, "a call of the kernel has at most 4 buffers");
+        return -1;
     }
-    if (PyByteArray_Check(value)) {
-        words[(*count)++] = (intptr_t)PyByteArray_AS_STRING(value);
-        words[(*count)++] = PyByteArray_GET_SIZE(value);
-        return 0;
+    Py_buffer *view = &all->buffers[all->buffer_count];
+    if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) < 0)
+        return -1;
+    all->buffer_count++;
+    return add_word(all, (intptr_t)view->buf) < 0 ? -1 : add_word(all, view->len);
+}
+
+static PyObject *raise_error(int64_t linux_number)
+{
+    if (linux_number >= FAULT) {
+        PyObject *arguments = Py_BuildValue("is", (int)linux_number, "the computation failed");
+        if (arguments)
+            PyErr_SetObject(PyExc_OSError, arguments);
+        Py_XDECREF(arguments);
+        return NULL;
     }
-    PyErr_SetString(PyExc_TypeError, "an argument is a number, bytes or a bytearray");
-    return -1;
+    errno = cf_errno(linux_number);
+    return PyErr_SetFromErrno(PyExc_OSError);
 }
 
 static PyObject *make_call(Call call, PyObject *const *args, Py_ssize_t arg_count)
 {
-    int64_t words[ARGUMENTS] = { 0 };
-    int count = 0;
+    Arguments all = { 0 };
+    int64_t result = 0;
 
     if (arg_count < 1) {
         PyErr_SetString(PyExc_TypeError, "the number of the call is missing");
         return NULL;
     }
     long number = PyLong_AsLong(args[0]);
-    if (number == -1 && PyErr_Occurred())
+    bool is_valid = !(number == -1 && PyErr_Occurred());
+    for (Py_ssize_t i = 1; i < arg_count && is_valid; i++)
+        is_valid = add_argument(&all, args[i]) == 0;
+    if (is_valid) {
+        int64_t *w = all.words;
+        if (number == CF_SYS_WAIT_FOR_WATCHED)
+            w[0] = cf_wait_limit(w[0]);
+        result = call(number, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]);
+    }
+    for (int i = 0; i < all.buffer_count; i++)
+        PyBuffer_Release(&all.buffers[i]);
+    if (!is_valid)
         return NULL;
-    for (Py_ssize_t i = 1; i < arg_count; i++)
-        if (append(args[i], words, &count) < 0)
-            return NULL;
-    if (number == CF_SYS_WAIT_FOR_WATCHED)
-        words[0] = cf_wait_limit(words[0]);
-    int64_t result = call(number, words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7]);
     /* A signal to this process has its effect before the call returns, as in CPython's
        `os.kill`. */
     if ((result == -CF_EINTR || number == CF_SYS_KILL) && PyErr_CheckSignals() < 0)
         return NULL;
-    if (result >= 0)
-        return PyLong_FromLongLong(result);
-    errno = cf_errno(-result);
-    return PyErr_SetFromErrno(PyExc_OSError);
+    return result < 0 ? raise_error(-result) : PyLong_FromLongLong(result);
 }
 
-PyDoc_STRVAR(sys_doc, "sys(number, ...): makes a call of the kernel, and raises OSError if the call fails");
+PyDoc_STRVAR(sys_doc, "sys(number, *arguments): makes a call of the kernel. An argument is a number, or a buffer as\n"
+                      "its address and length. Raises OSError if the call fails");
 
 static PyObject *sys(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     return make_call(host_sys, args, count);
 }
 
-PyDoc_STRVAR(wait_doc, "wait(number, ...): makes a call that waits. Raises InterruptedError after a signal");
+PyDoc_STRVAR(wait_doc, "wait(number, *arguments): makes a call that waits. Raises InterruptedError after a signal");
 
 static PyObject *wait(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     return make_call(host_sys_wait, args, count);
 }
 
-PyDoc_STRVAR(begin_process_doc, "begin_process(pid): passes the actions of signals to the kernel");
+PyDoc_STRVAR(begin_process_doc, "begin_process(pid, ppid): sets the numbers of the process, and passes the actions of\n"
+                                "signals to the kernel");
 
-static PyObject *begin_process(PyObject *module, PyObject *pid)
+static PyObject *begin_process(PyObject *module, PyObject *args)
 {
-    long number = PyLong_AsLong(pid);
+    int pid, ppid;
 
-    if (number == -1 && PyErr_Occurred())
+    if (!PyArg_ParseTuple(args, "ii:begin_process", &pid, &ppid))
         return NULL;
-    cf_begin_process(number);
+    cf_set_process(pid, ppid);
+    cf_begin_process(pid);
     Py_RETURN_NONE;
 }
 
 static PyMethodDef methods[] = {
     { "sys", (PyCFunction)(void (*)(void))sys, METH_FASTCALL, sys_doc },
     { "wait", (PyCFunction)(void (*)(void))wait, METH_FASTCALL, wait_doc },
-    { "begin_process", begin_process, METH_O, begin_process_doc },
+    { "begin_process", begin_process, METH_VARARGS, begin_process_doc },
     { 0 },
 };
 

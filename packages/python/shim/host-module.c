@@ -1,7 +1,5 @@
-/* The built-in module `_coldframe_host`: the bootstrap's way to the state block and the sidecar.
-   The bootstrap (bootstrap/) decides, and this module only stores. Next: entry.c. */
-#include <errno.h>
-
+/* The built-in module `_coldframe_host`: the bootstrap's way to the state block. The bootstrap
+   (bootstrap/) decides, and this module only stores. Next: entry.c. */
 #include "shim.h"
 
 CfGuest cf_guest = { .state = { .timer_at = -1 } };
@@ -88,151 +86,12 @@ static PyObject *mark(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(set_process_doc, "set_process(pid, ppid): sets the numbers of the process");
-
-static PyObject *set_process(PyObject *module, PyObject *args)
-{
-    int pid, ppid;
-
-    if (!PyArg_ParseTuple(args, "ii:set_process", &pid, &ppid))
-        return NULL;
-    cf_set_process(pid, ppid);
-    Py_RETURN_NONE;
-}
-
-/* From this number on, a result is a fault of the calls for cryptography. */
-enum { FAULT = 4096 };
-
-PyObject *cf_raise(int64_t linux_number)
-{
-    if (linux_number >= FAULT) {
-        PyObject *arguments = Py_BuildValue("is", (int)linux_number, "the computation failed");
-        if (arguments)
-            PyErr_SetObject(PyExc_OSError, arguments);
-        Py_XDECREF(arguments);
-        return NULL;
-    }
-    errno = cf_errno(linux_number);
-    return PyErr_SetFromErrno(PyExc_OSError);
-}
-
-enum { KERNEL_ARGUMENTS = 8 };
-typedef int64_t (*Call)(int32_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
-
-/* The arguments of a call of the kernel, and the buffers that they point to. */
-typedef struct Arguments {
-    int64_t values[KERNEL_ARGUMENTS];
-    int count;
-    Py_buffer buffers[KERNEL_ARGUMENTS];
-    int buffer_count;
-} Arguments;
-
-static bool add_argument(Arguments *all, int64_t value)
-{
-    if (all->count == KERNEL_ARGUMENTS) {
-        PyErr_SetString(PyExc_TypeError, "a call of the kernel has at most 8 arguments");
-        return false;
-    }
-    all->values[all->count++] = value;
-    return true;
-}
-
-/* Adds a number, or the address and the length of a buffer. The kernel may write to a buffer that
-   is not read-only. */
-static bool add_object(Arguments *all, PyObject *object)
-{
-    if (PyLong_Check(object)) {
-        int64_t value = PyLong_AsLongLong(object);
-        return !(value == -1 && PyErr_Occurred()) && add_argument(all, value);
-    }
-    if (all->buffer_count == KERNEL_ARGUMENTS / 2) {
-        PyErr_SetString(PyExc_TypeError, "a call of the kernel has at most 4 buffers");
-        return false;
-    }
-    Py_buffer *view = &all->buffers[all->buffer_count];
-    if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) < 0)
-        return false;
-    all->buffer_count++;
-    return add_argument(all, (intptr_t)view->buf) && add_argument(all, view->len);
-}
-
-static PyObject *call_kernel(Call call, PyObject *const *args, Py_ssize_t count)
-{
-    Arguments all = { 0 };
-    PyObject *result = NULL;
-    int64_t value = 0;
-    long number;
-
-    if (count < 1) {
-        PyErr_SetString(PyExc_TypeError, "a call of the kernel has a number");
-        return NULL;
-    }
-    number = PyLong_AsLong(args[0]);
-    bool valid = !(number == -1 && PyErr_Occurred());
-    for (Py_ssize_t i = 1; i < count && valid; i++)
-        valid = add_object(&all, args[i]);
-    const int64_t *v = all.values;
-    if (valid)
-        value = call(number, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]);
-    for (int i = 0; i < all.buffer_count; i++)
-        PyBuffer_Release(&all.buffers[i]);
-    if (valid)
-        result = value < 0 ? cf_raise(-value) : PyLong_FromLongLong(value);
-    return result;
-}
-
-PyDoc_STRVAR(sys_doc, "sys(number, *arguments): executes a call of the kernel. An argument is a number, or a buffer as\n"
-                      "its address and length. Raises OSError after a negative result");
-
-static PyObject *host_module_sys(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    return call_kernel(host_sys, args, count);
-}
-
-PyDoc_STRVAR(sys_wait_doc, "sys_wait(number, *arguments): as sys, for the calls that can block");
-
-static PyObject *host_module_sys_wait(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    return call_kernel(host_sys_wait, args, count);
-}
-
-static PyObject *wait_with(int32_t (*wait)(int32_t), PyObject *descriptor)
-{
-    int fd = PyLong_AsInt(descriptor);
-
-    if (fd == -1 && PyErr_Occurred())
-        return NULL;
-    int32_t result = wait(fd);
-    if (result < 0)
-        return cf_raise(-result);
-    Py_RETURN_NONE;
-}
-
-PyDoc_STRVAR(wait_readable_doc, "wait_readable(fd): blocks until a read can continue");
-
-static PyObject *wait_readable(PyObject *module, PyObject *descriptor)
-{
-    return wait_with(host_wait_readable, descriptor);
-}
-
-PyDoc_STRVAR(wait_writable_doc, "wait_writable(fd): blocks until a write can continue");
-
-static PyObject *wait_writable(PyObject *module, PyObject *descriptor)
-{
-    return wait_with(host_wait_writable, descriptor);
-}
-
 static PyMethodDef methods[] = {
     { "program_ended", program_ended, METH_VARARGS, program_ended_doc },
     { "evaluation_began", evaluation_began, METH_O, evaluation_began_doc },
     { "evaluation_ended", evaluation_ended, METH_VARARGS, evaluation_ended_doc },
     { "set_value", set_value, METH_O, set_value_doc },
     { "mark", mark, METH_NOARGS, mark_doc },
-    { "set_process", set_process, METH_VARARGS, set_process_doc },
-    { "sys", (PyCFunction)(void *)host_module_sys, METH_FASTCALL, sys_doc },
-    { "sys_wait", (PyCFunction)(void *)host_module_sys_wait, METH_FASTCALL, sys_wait_doc },
-    { "wait_readable", wait_readable, METH_O, wait_readable_doc },
-    { "wait_writable", wait_writable, METH_O, wait_writable_doc },
     { 0 },
 };
 

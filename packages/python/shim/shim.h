@@ -45,7 +45,5 @@ int cf_linux_errno(int libc_number);
 const char *cf_error_text(int linux_number);
 /* Returns -1 with `errno` of a failed call of the kernel, and the result of any other call. */
 int64_t cf_result(int64_t result);
-/* Raises OSError of a Linux number, and returns NULL. */
-PyObject *cf_raise(int64_t linux_number);
 
 #endif

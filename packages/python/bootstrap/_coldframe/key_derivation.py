@@ -4,7 +4,7 @@ import hashlib
 import operator
 import struct
 
-import _coldframe_host as host
+import _coldframe_calls as calls
 
 _BEGIN, _ADD, _WAIT, _READ, _FORGET = 0x310, 0x311, 0x313, 0x314, 0x315
 _PBKDF2, _SCRYPT = 1, 3
@@ -57,15 +57,15 @@ def scrypt(password, *, salt, n, r, p, maxmem=0, dklen=64):
 def _run(command, *fields):
     """Runs a job with fields, which are numbers or bytes. Returns the job's result."""
     request = memoryview(b"".join(_field(value) for value in fields))
-    job = host.sys(_BEGIN, command, request[:_PART])
+    job = calls.sys(_BEGIN, command, request[:_PART])
     for at in range(_PART, len(request), _PART):
-        host.sys(_ADD, job, request[at : at + _PART])
-    result = bytearray(host.sys_wait(_WAIT, job))
+        calls.sys(_ADD, job, request[at : at + _PART])
+    result = bytearray(calls.wait(_WAIT, job))
     view = memoryview(result)
     at = 0
     while at < len(result):
-        at += host.sys(_READ, job, at, view[at : at + _PART])
-    host.sys(_FORGET, job)
+        at += calls.sys(_READ, job, at, view[at : at + _PART])
+    calls.sys(_FORGET, job)
     return bytes(result)
 
 

@@ -15,7 +15,6 @@ import time
 import uuid
 
 import _coldframe_calls as calls
-import _coldframe_host as host
 
 from . import processes, texts
 
@@ -32,9 +31,8 @@ def environment(variables):
 
 def process(pid, ppid):
     """Sets the numbers of the process."""
-    host.set_process(pid, ppid)
     processes.forget_children()
-    calls.begin_process(pid)
+    calls.begin_process(pid, ppid)
 
 
 def everything():

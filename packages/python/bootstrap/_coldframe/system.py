@@ -38,10 +38,10 @@ def processor_time():
 
 def openpty():
     """Makes a terminal. Returns the descriptors of its master and its slave."""
-    import _coldframe_host as host
+    import _coldframe_calls as calls
 
-    master = host.sys(_OPEN_TERMINAL, _ROWS, _COLUMNS)
-    return master, os.open(f"/dev/pts/{host.sys(_TERMINAL_NUMBER, master)}", os.O_RDWR | os.O_NOCTTY)
+    master = calls.sys(_OPEN_TERMINAL, _ROWS, _COLUMNS)
+    return master, os.open(f"/dev/pts/{calls.sys(_TERMINAL_NUMBER, master)}", os.O_RDWR | os.O_NOCTTY)
 
 
 def getgrouplist(user, group, /):

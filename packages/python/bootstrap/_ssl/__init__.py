@@ -4,9 +4,8 @@ CPython's `_ssl` is a layer over OpenSSL. This package has the same interface, a
 the edge process encrypts, verifies certificates and keeps the keys (docs/network.md, "TLS"). The
 library's own `ssl.py` works over this package without a change.
 
-The package needs two functions of `_coldframe_host`. `sys(number, *arguments)` executes a call of the
-kernel, and `sys_wait` a call that may block. An argument is a number, or bytes or a bytearray as
-address and length. A failure raises OSError. `select.select` must wait for sessions too.
+The package calls the kernel with `sys()` and `wait()` of `_coldframe_calls`. `select.select` must
+wait for sessions too.
 
 The modules, in the order of a connection:
 

@@ -9,7 +9,7 @@ import select
 import struct
 import time
 
-import _coldframe_host as host
+import _coldframe_calls as calls
 
 _CLOSE = 0x201
 _READ = 0x206
@@ -38,7 +38,7 @@ _buffer = None
 def open_session():
     """Opens a session whose encrypted bytes pass the program. Returns its descriptor."""
     try:
-        return host.sys(_OPEN_TLS)
+        return calls.sys(_OPEN_TLS)
     except PermissionError:
         text = "TLS is not available: the runtime has no option `network`"
         raise PermissionError(errno.EACCES, text) from None
@@ -48,7 +48,7 @@ def attach_session(connection):
     """Opens a session that is attached to a connection to the outside. Returns its descriptor, or
     None if the connection is inside the runtime."""
     try:
-        return host.sys(_ATTACH_TLS, connection)
+        return calls.sys(_ATTACH_TLS, connection)
     except OSError as error:
         if error.errno in (errno.EMFILE, errno.ENFILE):
             raise
@@ -61,7 +61,7 @@ def read(fd):
     if _buffer is None:
         _buffer = bytearray(_READ_SIZE)
     try:
-        count = host.sys(_READ, fd, _buffer)
+        count = calls.sys(_READ, fd, _buffer)
     except BlockingIOError:
         return None
     except PermissionError:
@@ -72,7 +72,7 @@ def read(fd):
 def write(fd, data):
     """Writes all or some bytes. Returns their number, which is 0 if the descriptor is full."""
     try:
-        return host.sys(_WRITE, fd, data)
+        return calls.sys(_WRITE, fd, data)
     except BlockingIOError:
         return 0
 
@@ -81,7 +81,7 @@ def _explanation(fd):
     """Returns the sentence that explains a refused connection."""
     buffer = bytearray(_EXPLANATION_SIZE)
     try:
-        count = host.sys(_EXPLAIN, fd, buffer)
+        count = calls.sys(_EXPLAIN, fd, buffer)
     except OSError:
         return None
     return bytes(buffer[:count]).split(b"\0")[0].decode("utf-8", "replace")
@@ -89,13 +89,13 @@ def _explanation(fd):
 
 def end_sending(fd):
     """Ends the sending direction of a socket."""
-    host.sys(_SHUTDOWN, fd)
+    calls.sys(_SHUTDOWN, fd)
 
 
 def close(fd):
     """Closes a descriptor."""
     try:
-        host.sys(_CLOSE, fd, 0)
+        calls.sys(_CLOSE, fd, 0)
     except OSError:
         pass
 
@@ -103,7 +103,7 @@ def close(fd):
 def pair():
     """Returns the descriptors of two connected sockets."""
     ends = bytearray(8)
-    host.sys(_PAIR, ends)
+    calls.sys(_PAIR, ends)
     return struct.unpack("<2I", ends)
 
 
@@ -119,8 +119,8 @@ def write_all(fd, data):
 def replace(fd, source):
     """Makes `fd` the descriptor of the socket `source`, with the blocking mode of `fd`, and closes
     the former socket."""
-    host.sys(_SET_STATUS_FLAGS, source, host.sys(_STATUS_FLAGS, fd))
-    host.sys(_DUPLICATE_TO, source, fd)
+    calls.sys(_SET_STATUS_FLAGS, source, calls.sys(_STATUS_FLAGS, fd))
+    calls.sys(_DUPLICATE_TO, source, fd)
     close(source)
 
 
@@ -128,7 +128,7 @@ def run(command, request, size):
     """Returns the result of a short computation, or None if the computation fails."""
     buffer = bytearray(size)
     try:
-        count = host.sys(_RUN, command, request, buffer)
+        count = calls.sys(_RUN, command, request, buffer)
     except OSError:
         return None
     return bytes(buffer[:count]) if count <= size else run(command, request, count)
@@ -137,10 +137,10 @@ def run(command, request, size):
 def run_job(command, request):
     """Returns the result of a long computation, or None if the computation fails."""
     try:
-        job = host.sys(_JOB_BEGIN, command, request)
-        buffer = bytearray(host.sys_wait(_JOB_WAIT, job))
-        host.sys(_JOB_READ, job, 0, buffer)
-        host.sys(_JOB_FORGET, job)
+        job = calls.sys(_JOB_BEGIN, command, request)
+        buffer = bytearray(calls.wait(_JOB_WAIT, job))
+        calls.sys(_JOB_READ, job, 0, buffer)
+        calls.sys(_JOB_FORGET, job)
     except OSError:
         return None
     return bytes(buffer)
