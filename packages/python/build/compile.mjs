@@ -11,6 +11,7 @@ import { coreUnits, moduleUnits, readHeaders, shimUnits, unit } from './units.mj
 const EXPECTED = 'about 6 min on two processors, once';
 const SHIM = [
   'addresses',
+  'attributes',
   'calls-module',
   'clusters',
   'entry',

@@ -15,7 +15,6 @@
 
 #include "calls.h"
 #include "include/coldframe/posix.h"
-#include "include/coldframe/sys/xattr.h"
 #include "include/coldframe/terminal.h"
 #include "shim.h"
 
@@ -440,92 +439,6 @@ int pipe(int ends[2])
 int lockf(int fd, int command, off_t length)
 {
     return 0;
-}
-
-static ssize_t get_attribute(const char *path, const char *name, void *value, size_t size, bool follows)
-{
-    return cf_result(host_sys(CF_SYS_ATTRIBUTE, (intptr_t)path, strlen(path), (intptr_t)name, strlen(name), (intptr_t)value,
-                              size, follows, 0));
-}
-
-static int set_attribute(const char *path, const char *name, const void *value, size_t size, int flags, bool follows)
-{
-    return cf_result(host_sys(CF_SYS_SET_ATTRIBUTE, (intptr_t)path, strlen(path), (intptr_t)name, strlen(name), (intptr_t)value,
-                              size, flags, follows));
-}
-
-static int remove_attribute(const char *path, const char *name, bool follows)
-{
-    return cf_result(call_path(CF_SYS_REMOVE_ATTRIBUTE, path, (intptr_t)name, strlen(name), follows));
-}
-
-static ssize_t list_attributes(const char *path, char *names, size_t size, bool follows)
-{
-    return cf_result(call_path(CF_SYS_ATTRIBUTE_NAMES, path, (intptr_t)names, size, follows));
-}
-
-ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
-{
-    return get_attribute(path, name, value, size, true);
-}
-
-ssize_t lgetxattr(const char *path, const char *name, void *value, size_t size)
-{
-    return get_attribute(path, name, value, size, false);
-}
-
-ssize_t fgetxattr(int fd, const char *name, void *value, size_t size)
-{
-    char buffer[PATH_LENGTH];
-    return get_attribute(path_of(fd, buffer), name, value, size, true);
-}
-
-int setxattr(const char *path, const char *name, const void *value, size_t size, int flags)
-{
-    return set_attribute(path, name, value, size, flags, true);
-}
-
-int lsetxattr(const char *path, const char *name, const void *value, size_t size, int flags)
-{
-    return set_attribute(path, name, value, size, flags, false);
-}
-
-int fsetxattr(int fd, const char *name, const void *value, size_t size, int flags)
-{
-    char buffer[PATH_LENGTH];
-    return set_attribute(path_of(fd, buffer), name, value, size, flags, true);
-}
-
-int removexattr(const char *path, const char *name)
-{
-    return remove_attribute(path, name, true);
-}
-
-int lremovexattr(const char *path, const char *name)
-{
-    return remove_attribute(path, name, false);
-}
-
-int fremovexattr(int fd, const char *name)
-{
-    char buffer[PATH_LENGTH];
-    return remove_attribute(path_of(fd, buffer), name, true);
-}
-
-ssize_t listxattr(const char *path, char *names, size_t size)
-{
-    return list_attributes(path, names, size, true);
-}
-
-ssize_t llistxattr(const char *path, char *names, size_t size)
-{
-    return list_attributes(path, names, size, false);
-}
-
-ssize_t flistxattr(int fd, char *names, size_t size)
-{
-    char buffer[PATH_LENGTH];
-    return list_attributes(path_of(fd, buffer), names, size, true);
 }
 
 int ttyname_r(int fd, char *buffer, size_t size)
