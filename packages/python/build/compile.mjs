@@ -17,6 +17,7 @@ const SHIM = [
   'entry',
   'errors',
   'files',
+  'gather',
   'host-module',
   'immortal',
   'memory',

@@ -86,12 +86,23 @@ static PyObject *mark(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(gather_doc, "gather(codes): returns neighbouring copies of code objects that nothing has executed. The image\n"
+                         "build keeps the originals");
+
+static PyObject *gather(PyObject *module, PyObject *codes)
+{
+    if (!PyList_Check(codes))
+        return PyErr_Format(PyExc_TypeError, "a list of code objects is needed");
+    return cf_gather(codes);
+}
+
 static PyMethodDef methods[] = {
     { "program_ended", program_ended, METH_VARARGS, program_ended_doc },
     { "evaluation_began", evaluation_began, METH_O, evaluation_began_doc },
     { "evaluation_ended", evaluation_ended, METH_VARARGS, evaluation_ended_doc },
     { "set_value", set_value, METH_O, set_value_doc },
     { "mark", mark, METH_NOARGS, mark_doc },
+    { "gather", gather, METH_O, gather_doc },
     { 0 },
 };
 

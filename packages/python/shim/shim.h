@@ -36,6 +36,9 @@ void cf_begin_process(int32_t pid);
 /* immortal.c: makes all live objects immortal. Returns whether there was enough memory. */
 bool cf_make_immortal(void);
 
+/* gather.c: returns neighbouring copies of code objects that nothing has executed. */
+PyObject *cf_gather(PyObject *codes);
+
 /* clusters.c: keeps programs from allocating between the objects of the image. */
 void cf_cluster_allocations(void);
 
