@@ -6,11 +6,13 @@
 //   3. the release archive of the Python project
 //
 // All places have the same bytes, and the digest decides. A downloaded archive stays in the cache,
-// because a distribution removes the archives of old versions. Next: archive.mjs unpacks.
+// because a distribution removes the archives of old versions. `node
+// packages/python/build/source.mjs` only finds the archive. Next: archive.mjs unpacks.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { say, step } from '../../runner/build/progress.mjs';
 import { unpack } from './archive.mjs';
 import { cacheDir } from './paths.mjs';
@@ -109,4 +111,13 @@ async function downloadRelease(path) {
   const response = await fetch(RELEASE);
   if (!response.ok) throw new Error(`${RELEASE}: status ${response.status}`);
   writeFileSync(path, Buffer.from(await response.arrayBuffer()));
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  try {
+    say(`CPython ${PYTHON_VERSION}: an archive of ${(await findArchive()).length} bytes`);
+  } catch (error) {
+    say(error.message);
+    process.exitCode = 1;
+  }
 }
