@@ -118,7 +118,7 @@ function imageFiles(name, folder = RUNNER_DIST) {
   return [image, `${folder}/${module.replaceAll('\0', '')}`];
 }
 
-const PUBLISHED = ['runner', 'sdk', 'server', 'sidecar'];
+const PUBLISHED = ['python', 'runner', 'sdk', 'server', 'sidecar'];
 const NOTICES = ['LICENSE', 'NOTICE'];
 
 const noticeCopies = PUBLISHED.flatMap((name) => NOTICES.map((file) => `packages/${name}/${file}`));

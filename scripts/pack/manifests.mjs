@@ -4,12 +4,12 @@
 
 import { readFileSync } from 'node:fs';
 import { fromRoot } from '../build/paths.mjs';
-import { RUNNER_PLATFORMS, SIDECAR_PLATFORMS } from './platforms.mjs';
+import { PYTHON_PLATFORMS, RUNNER_PLATFORMS, SIDECAR_PLATFORMS } from './platforms.mjs';
 
 const readManifest = (folder) => JSON.parse(readFileSync(fromRoot('packages', folder, 'package.json'), 'utf8'));
 
 /** The packages that have platform packages, by folder. */
-const PLATFORMS = { runner: RUNNER_PLATFORMS, sidecar: SIDECAR_PLATFORMS };
+const PLATFORMS = { runner: RUNNER_PLATFORMS, sidecar: SIDECAR_PLATFORMS, python: PYTHON_PLATFORMS };
 
 const platformNames = (folder) => PLATFORMS[folder].map(({ name }) => `@coldframe/${folder}-${name}`);
 
@@ -36,10 +36,11 @@ export function mainManifest(folder) {
 }
 
 /** The files of a platform package that a user may run. */
-export const EXECUTABLES = { runner: [], sidecar: ['coldframe-edge', 'coldframe-sidecar'] };
+export const EXECUTABLES = { python: [], runner: [], sidecar: ['coldframe-edge', 'coldframe-sidecar'] };
 
 /** The contents of the platform packages, for their descriptions. */
 const CONTENTS = {
+  python: 'The image of Python and the standard library',
   runner: 'The images of the guest',
   sidecar: 'The sidecar, as a program and as a Node-API addon, and the edge process,',
 };

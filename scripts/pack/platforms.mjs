@@ -1,9 +1,10 @@
 // The platforms that have packages. A platform package of `@coldframe/sidecar` has the program and
 // the addon, which depend on the C library. A platform package of `@coldframe/runner` has the
-// images and their precompiled modules, which depend on the processor only.
+// images and their precompiled modules, which depend on the processor only. So does a platform
+// package of `@coldframe/python`.
 //
-// The lists in `packages/sidecar/src/platform.ts` and `packages/runner/src/index.ts` are equal to
-// these lists (scripts/test/packages.test.mjs).
+// The lists in `packages/sidecar/src/platform.ts`, `packages/runner/src/index.ts` and
+// `packages/python/src/index.ts` are equal to these lists (scripts/test/packages.test.mjs).
 
 /**
  * `tested`: whether `pnpm test` runs the packages on a machine of this platform. The release
@@ -20,6 +21,8 @@ export const RUNNER_PLATFORMS = [
   { name: 'linux-x64', os: 'linux', cpu: 'x64', tested: true },
   { name: 'linux-arm64', os: 'linux', cpu: 'arm64', tested: false },
 ];
+
+export const PYTHON_PLATFORMS = RUNNER_PLATFORMS;
 
 /** Returns the platform of `machine` (`os`, `cpu`, `libc`) in a list, or `undefined`. */
 export const platformOf = (platforms, { os, cpu, libc }) =>

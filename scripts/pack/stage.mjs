@@ -1,31 +1,34 @@
 // Writes each package as it will be published into a folder of its own: the manifest, the built
 // files, the licence and the notices.
 
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { BuildFailure } from '../build/failure.mjs';
 import { listFiles } from '../build/inputs.mjs';
 import { fromRoot } from '../build/paths.mjs';
 import { EXECUTABLES, mainManifest, platformManifest } from './manifests.mjs';
-import { platformOf, RUNNER_PLATFORMS, SIDECAR_PLATFORMS } from './platforms.mjs';
+import { PYTHON_PLATFORMS, platformOf, RUNNER_PLATFORMS, SIDECAR_PLATFORMS } from './platforms.mjs';
 
 /** The folders of the published packages, each after the packages that it depends on. */
-const MAIN = ['runner', 'sidecar', 'sdk', 'server'];
+export const MAIN = ['runner', 'sidecar', 'python', 'sdk', 'server'];
 
 /** The package whose declarations and modules are published, by folder. */
 const PUBLISHED = {
+  python: /^dist\/index\.(js|d\.ts)$/,
   runner: /^dist\/index\.(js|d\.ts)$/,
   sidecar: /^dist\/(index\.js|\w+\.d\.ts)$/,
   sdk: /^dist\/((check|check-worker|command|index|mcp|secure-exec)\.js|chunks\/[^/]+\.js|(?!command\/).+\.d\.ts)$/,
   server: /^dist\/(ui\/[^/]+|.+\.(js|d\.ts))$/,
 };
 
-/** The native files of a platform package, by folder. */
+/** The native files of a platform package, by folder. `LIBRARY` has the standard library. */
 const NATIVE = {
+  python: /^dist\/(python\.image|python-[0-9a-f]{16}\.cwasm)$/,
   runner: /^dist\/(guest\.image|shell\.image|guest-[0-9a-f]{16}\.cwasm)$/,
   sidecar: /^dist\/(coldframe-edge|coldframe-sidecar|coldframe\.node)$/,
 };
-const NATIVE_COUNT = { runner: 3, sidecar: 3 };
+const NATIVE_COUNT = { python: 2, runner: 3, sidecar: 3 };
+const LIBRARY = { python: /^dist\/root\// };
 
 function built(folder, pattern) {
   const prefix = `packages/${folder}/`;
@@ -67,15 +70,24 @@ function stagePlatform(folder, platform, into) {
   if (files.length !== NATIVE_COUNT[folder]) {
     throw new BuildFailure(`packages/${folder}/dist has ${files.join(', ') || 'no native files'}: run \`pnpm build\``);
   }
-  for (const path of files) {
-    const file = basename(path);
+  const library = folder in LIBRARY ? built(folder, LIBRARY[folder]) : [];
+  for (const path of [...files, ...library]) {
+    const file = path.slice('dist/'.length);
     place(fromRoot('packages', folder, path), join(into, file), EXECUTABLES[folder].includes(file) ? 0o755 : undefined);
   }
 }
 
-/** Lists the packages that `machine` can pack: `name`, and `stage(into)`. */
+/**
+ * Lists the packages that `machine` can pack: `name`, and `stage(into)`. Python's platform package
+ * is left out if its image has not been built (`pnpm build --python`).
+ */
 export function packagesFor(machine) {
-  const platforms = { runner: platformOf(RUNNER_PLATFORMS, machine), sidecar: platformOf(SIDECAR_PLATFORMS, machine) };
+  const hasPython = existsSync(fromRoot('packages/python/dist/python.image'));
+  const platforms = {
+    runner: platformOf(RUNNER_PLATFORMS, machine),
+    sidecar: platformOf(SIDECAR_PLATFORMS, machine),
+    python: hasPython ? platformOf(PYTHON_PLATFORMS, machine) : undefined,
+  };
   const native = Object.entries(platforms)
     .filter(([, platform]) => platform !== undefined)
     .map(([folder, platform]) => ({

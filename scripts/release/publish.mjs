@@ -13,13 +13,14 @@ import { BuildFailure } from '../build/failure.mjs';
 import { run } from '../build/run.mjs';
 import { runMain } from '../build.mjs';
 import { allPlatformManifests, mainManifest } from '../pack/manifests.mjs';
+import { MAIN } from '../pack/stage.mjs';
 
 const manifestOf = (path) => JSON.parse(execFileSync('tar', ['-xOzf', path, 'package/package.json'], { encoding: 'utf8' }));
 
 /** Returns the names of all packages of a release, each after its dependencies. */
 export const releaseOrder = () => [
   ...allPlatformManifests().map(({ name }) => name),
-  ...['runner', 'sidecar', 'sdk', 'server'].map((folder) => mainManifest(folder).name),
+  ...MAIN.map((folder) => mainManifest(folder).name),
 ];
 
 /**

@@ -56,7 +56,7 @@ test('NOTICE has every package that the bundles of coldframe and the page of the
 });
 
 test('packs the main packages and the platform packages of this machine', () => {
-  expect(find(/^(coldframe|@coldframe\/(runner|server|sidecar))$/)).toHaveLength(4);
+  expect(find(/^(coldframe|@coldframe\/(python|runner|server|sidecar))$/)).toHaveLength(5);
   expect(find(/^@coldframe\/runner-linux-/).length).toBeGreaterThan(0);
   expect(find(/^@coldframe\/sidecar-linux-/).length).toBeGreaterThan(0);
 });
@@ -76,7 +76,7 @@ test('packs the modules, the declarations and the page into @coldframe/server', 
   expect(statSync(packed.path).size).toBeLessThanOrEqual(SERVER_SIZE);
 });
 
-test.each(['runner', 'sidecar'])('packs only the bundle and the declarations into @coldframe/%s', (name) => {
+test.each(['python', 'runner', 'sidecar'])('packs only the bundle and the declarations into @coldframe/%s', (name) => {
   expect(pathsOf(packages.get(`@coldframe/${name}`))).toEqual([...COMMON, 'dist/index.js', ...declarations(name)].sort());
 });
 
@@ -99,6 +99,16 @@ test('packs the images and one precompiled module into the platform packages of 
     const rest = pathsOf(each).filter((path) => !COMMON.includes(path));
     expect(rest.map((path) => path.replace(/[0-9a-f]{16}/, 'HASH'))).toEqual(['guest-HASH.cwasm', 'guest.image', 'shell.image']);
     expect(each.entries.find(({ path }) => path === 'shell.image').size).toBeLessThanOrEqual(18.5 * MB);
+  }
+});
+
+test('packs the image, one precompiled module and the library into the platform packages of Python', () => {
+  for (const each of find(/^@coldframe\/python-linux-/)) {
+    const rest = pathsOf(each).filter((path) => !COMMON.includes(path) && !path.startsWith('root/'));
+    expect(rest.map((path) => path.replace(/[0-9a-f]{16}/, 'HASH'))).toEqual(['python-HASH.cwasm', 'python.image']);
+    const library = listFiles(['packages/python/dist/root']).map((path) => path.slice('packages/python/dist/'.length));
+    expect(pathsOf(each).filter((path) => path.startsWith('root/'))).toEqual(library.sort());
+    expect(library).toContain('root/usr/lib/python3.13/LICENSE.txt');
   }
 });
 
@@ -174,7 +184,7 @@ test('publint finds no fault', async () => {
 const ESM_ONLY = ['node16-esm', 'bundler'];
 
 test('the types of the main packages resolve for ES modules and bundlers', async () => {
-  for (const { path, manifest } of find(/^(coldframe|@coldframe\/(runner|server|sidecar))$/)) {
+  for (const { path, manifest } of find(/^(coldframe|@coldframe\/(python|runner|server|sidecar))$/)) {
     const { problems } = await checkPackage(createPackageFromTarballData(new Uint8Array(readFileSync(path))));
     const relevant = problems.filter(({ resolutionKind }) => resolutionKind === undefined || ESM_ONLY.includes(resolutionKind));
     expect(relevant, manifest.name).toEqual([]);

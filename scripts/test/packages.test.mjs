@@ -3,11 +3,13 @@
 
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { PLATFORMS as PYTHON } from '../../packages/python/src/index.ts';
 import { PLATFORMS as IMAGES } from '../../packages/runner/src/index.ts';
 import { PLATFORMS } from '../../packages/sidecar/src/platform.ts';
 import { fromRoot } from '../build/paths.mjs';
 import { allPlatformManifests, mainManifest } from '../pack/manifests.mjs';
-import { platformOf, RUNNER_PLATFORMS, SIDECAR_PLATFORMS } from '../pack/platforms.mjs';
+import { PYTHON_PLATFORMS, platformOf, RUNNER_PLATFORMS, SIDECAR_PLATFORMS } from '../pack/platforms.mjs';
+import { MAIN } from '../pack/stage.mjs';
 import { readJson } from './tree.mjs';
 
 const namesOf = (platforms) => platforms.map(({ name }) => name);
@@ -15,6 +17,7 @@ const namesOf = (platforms) => platforms.map(({ name }) => name);
 test('the packages look for the platforms that are packed', () => {
   expect(PLATFORMS).toEqual(namesOf(SIDECAR_PLATFORMS));
   expect(IMAGES).toEqual(namesOf(RUNNER_PLATFORMS));
+  expect(PYTHON).toEqual(namesOf(PYTHON_PLATFORMS));
 });
 
 test('a machine has at most one platform', () => {
@@ -25,9 +28,9 @@ test('a machine has at most one platform', () => {
 
 test('a platform package is restricted to its machines', () => {
   const manifests = allPlatformManifests();
-  expect(manifests).toHaveLength(6);
+  expect(manifests).toHaveLength(8);
   for (const { name, os, cpu, libc } of manifests) {
-    const [, platform] = /^@coldframe\/(?:sidecar|runner)-(.+)$/.exec(name);
+    const [, platform] = /^@coldframe\/(?:sidecar|runner|python)-(.+)$/.exec(name);
     const [system, processor, library] = platform.split('-');
     expect({ os, cpu, libc }).toEqual({
       os: [system],
@@ -41,7 +44,7 @@ test('the main packages depend on this release of each other', () => {
   const { version, dependencies } = mainManifest('sdk');
   expect(dependencies).toMatchObject({ '@coldframe/runner': version, '@coldframe/sidecar': version });
   expect(mainManifest('server').dependencies).toMatchObject({ coldframe: version });
-  for (const folder of ['runner', 'sidecar']) {
+  for (const folder of ['python', 'runner', 'sidecar']) {
     const optional = mainManifest(folder).optionalDependencies;
     const made = allPlatformManifests().filter(({ name }) => name.startsWith(`@coldframe/${folder}-`));
     expect(optional).toEqual(Object.fromEntries(made.map((manifest) => [manifest.name, version])));
@@ -49,9 +52,7 @@ test('the main packages depend on this release of each other', () => {
 });
 
 test('npm refuses to pack a package from the checkout', () => {
-  const scripts = ['runner', 'sidecar', 'sdk', 'server'].map(
-    (folder) => readJson(`packages/${folder}/package.json`).scripts.prepack,
-  );
+  const scripts = MAIN.map((folder) => readJson(`packages/${folder}/package.json`).scripts.prepack);
   expect(new Set(scripts)).toEqual(new Set(['node ../../scripts/pack/refuse.mjs']));
   const options = { cwd: fromRoot('packages/sidecar'), stdio: 'pipe' };
   expect(() => execFileSync('npm', ['pack', '--dry-run', '--foreground-scripts'], options)).toThrow(/pack:all/);

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { withLock } from '../build/lock.mjs';
 import { stateDir } from '../build/paths.mjs';
 import { dropStamp, saveStamp, staleReason, takeInputs } from '../build/stamp.mjs';
+import { MAIN } from '../pack/stage.mjs';
 import { packAll } from '../pack.mjs';
 
 const FOLDER = '.build/packages-for-tests';
@@ -15,8 +16,8 @@ const step = {
   name: 'packages-for-tests',
   key: `${process.platform}-${process.arch} ${process.version}`,
   inputs: [
-    ...['runner', 'sidecar', 'sdk', 'server'].flatMap((name) => [`packages/${name}/dist`, `packages/${name}/package.json`]),
-    ...['runner', 'sidecar', 'sdk', 'server'].map((name) => `packages/${name}/README.md`),
+    ...MAIN.flatMap((name) => [`packages/${name}/dist`, `packages/${name}/package.json`]),
+    ...MAIN.map((name) => `packages/${name}/README.md`),
     ...['LICENSE', 'NOTICE', 'scripts/pack', 'scripts/pack.mjs'],
   ],
   skip: ['inputs', 'shell-inputs'],

@@ -29,10 +29,11 @@ test('a release publishes every package after its dependencies', () => {
     mainManifest('runner'),
     ...allPlatformManifests(),
     mainManifest('sidecar'),
+    mainManifest('python'),
   ];
   const packages = manifests.map((manifest) => ({ manifest }));
   const published = inOrder(packages, mainManifest('sdk').version).map(({ manifest }) => manifest);
-  expect(published).toHaveLength(10);
+  expect(published).toHaveLength(13);
   for (const [index, { dependencies, optionalDependencies }] of published.entries()) {
     const earlier = published.slice(0, index).map(({ name }) => name);
     const own = Object.keys({ ...dependencies, ...optionalDependencies }).filter(
@@ -51,7 +52,7 @@ test('a release without one of its packages is refused', () => {
 
 test('changesets raise all published packages to one version', () => {
   const { fixed } = readJson('.changeset/config.json');
-  expect(fixed).toEqual([['coldframe', '@coldframe/sidecar', '@coldframe/runner', '@coldframe/server']]);
+  expect(fixed).toEqual([['coldframe', '@coldframe/sidecar', '@coldframe/runner', '@coldframe/server', '@coldframe/python']]);
 });
 
 test('the release workflow builds every platform package', () => {

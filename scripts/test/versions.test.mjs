@@ -34,6 +34,7 @@ test('no dependency has two versions', () => {
 test('published packages have one version and one licence', () => {
   const published = manifests.filter(({ manifest }) => !manifest.private);
   expect(published.map(({ manifest }) => manifest.name).sort()).toEqual([
+    '@coldframe/python',
     '@coldframe/runner',
     '@coldframe/server',
     '@coldframe/sidecar',

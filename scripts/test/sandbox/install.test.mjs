@@ -43,6 +43,7 @@ const env = { ...process.env, PATH: bin, npm_config_update_notifier: 'false' };
 
 let registry;
 let sdk;
+let hasPython;
 
 const find = (program) =>
   process.env.PATH.split(delimiter)
@@ -55,6 +56,7 @@ beforeAll(async () => {
   for (const program of ['npm', 'npx', 'sh', 'env']) symlinkSync(realpathSync(find(program)), join(bin, program));
   const packages = await packedPackages();
   sdk = packages.find(({ manifest }) => manifest.name === 'coldframe').path;
+  hasPython = packages.some(({ manifest }) => manifest.name === `@coldframe/python-${process.platform}-${process.arch}`);
   registry = await startRegistry(packages);
 }, HANG_MS);
 
@@ -140,6 +142,17 @@ test('programs run after an installation by npm', { timeout: HANG_MS }, async ()
   expect(statSync(program).mode & 0o111).toBe(0o111);
   chmodSync(program, 0o644);
   expect((await runProgram(folder, HELLO)).stdout).toBe('42\n\n');
+});
+
+test('programs in Python run after an installation of @coldframe/python', { timeout: HANG_MS }, async ({ skip }) => {
+  skip(!hasPython, 'the image of Python has not been built');
+  const folder = emptyProject('python');
+  await npmInstall(folder, '@coldframe/python');
+  const program = `import { NodeRuntime } from 'coldframe';
+const runtime = await NodeRuntime.create();
+console.log((await runtime.exec('import json; print(json.dumps({"answer": 6 * 7}))', { language: 'python' })).stdout);
+await runtime.dispose();`;
+  expect((await runProgram(folder, program)).stdout).toBe('{"answer": 42}\n\n');
 });
 
 test('an error names the package that --omit=optional left out', { timeout: HANG_MS }, async () => {
