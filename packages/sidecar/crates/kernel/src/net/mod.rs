@@ -20,6 +20,7 @@ mod descriptor_passing;
 pub mod inbound;
 mod index;
 mod link;
+mod listing;
 mod members;
 mod names;
 mod network;
@@ -38,6 +39,7 @@ mod turn;
 mod tests;
 
 pub(crate) use calls::call;
+pub(crate) use listing::{ListedKind, ListedPlace, ListedSocket, ListedState};
 #[cfg(test)]
 pub(crate) use outside::testing::Asked;
 #[cfg(any(test, feature = "fuzzing"))]

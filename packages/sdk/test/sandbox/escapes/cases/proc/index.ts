@@ -30,7 +30,11 @@ const ABSENT = [
   'sys/fs',
   'sys/vm/drop_caches',
   'bus',
-  'net/tcp',
+  'net/route',
+  'net/arp',
+  'net/raw',
+  'net/packet',
+  'self/net/dev',
   'modules',
   'partitions',
   'config.gz',
@@ -43,6 +47,13 @@ export const proc: Theme = {
       name: 'files that expose memory or the kernel are missing',
       program: `${everyCall} say(distinct(${JSON.stringify(ABSENT)}.flatMap((name) => everyCall('/proc/' + name))));`,
       expected: /^ENOENT( ENOTDIR)?$/,
+    },
+    {
+      name: 'the lists of sockets have no socket of the host machine and of other runtimes',
+      program: `
+const lists = ['tcp', 'tcp6', 'udp', 'udp6', 'unix'].map((name) => fs.readFileSync('/proc/net/' + name, 'latin1'));
+say(lists.map((text) => text.trimEnd().split('\\n').length - 1).join(' '));`,
+      expected: '0 0 0 0 0',
     },
     {
       name: 'no entry can be written, removed or moved',

@@ -17,6 +17,8 @@ pub(super) enum Link {
     /// The link `self`, which leads to the directory of the calling process.
     Own(Pid),
     Mounts,
+    /// The link `net`, which leads to the directory of the calling process.
+    Net,
     Executable(Arc<dyn Caller>),
     Root(Arc<dyn Caller>),
     Cwd(Arc<dyn Caller>),
@@ -33,6 +35,7 @@ impl Proc {
         match self.link(at)? {
             Link::Own(pid) => Ok(pid.to_string().into_bytes()),
             Link::Mounts => Ok(b"self/mounts".to_vec()),
+            Link::Net => Ok(b"self/net".to_vec()),
             Link::Executable(program) => Ok(program.process().facts.executable().into_bytes()),
             Link::Root(_) => Ok(b"/".to_vec()),
             Link::Cwd(program) => {
@@ -81,7 +84,7 @@ impl Proc {
                 }
             }
             Link::Executable(_) | Link::Root(_) => return Ok((Location::Memory(ROOT), self.read_link(tree, at)?)),
-            Link::Own(_) | Link::Mounts => {
+            Link::Own(_) | Link::Mounts | Link::Net => {
                 return Ok((Location::Mount(self.mount_number(tree)?, Vec::new()), self.read_link(tree, at)?));
             }
         };

@@ -4,11 +4,12 @@
 //! made when the file is opened. The texts agree with `node:os` and `process` in the guest, and do
 //! not depend on the host machine. `/proc` is a mount, so all calls treat `/proc` as a read-only
 //! directory. The links under `fd` lead to the open file of a descriptor, as on Linux. Next:
-//! `machine.rs`, `process.rs`, `links.rs`.
+//! `machine.rs`, `process.rs`, `net.rs`, `links.rs`.
 
 mod facts;
 mod links;
 mod machine;
+mod net;
 mod process;
 
 pub use facts::Facts;
@@ -21,6 +22,7 @@ use super::user::{Owner, ROOT_USER};
 use crate::caller::Caller;
 use crate::caller_scope::current_caller;
 use crate::ids::Fd;
+use crate::net::ListedKind;
 use crate::processes::Processes;
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
@@ -38,6 +40,8 @@ enum ProcEntry {
     Link(Link),
     Machine(machine::Text),
     Process(Arc<dyn Caller>, process::Text),
+    /// A list of sockets.
+    Sockets(Arc<dyn Caller>, ListedKind),
     /// An open stream or socket of a process, as the target of a link under `fd`. The path contains
     /// a NUL, so no program can pass the path to a system call.
     Stream(Pid, Fd),
@@ -49,6 +53,8 @@ enum Folder {
     Kernel,
     Random,
     Process(Arc<dyn Caller>),
+    /// The directory `net` of a process. All processes of a runtime have equal directories.
+    Net,
     Descriptors(Arc<dyn Caller>),
 }
 
@@ -92,6 +98,7 @@ impl Proc {
             [b"sys", b"kernel", b"random"] => folder(Folder::Random),
             [b"self"] => current_caller().map(|pid| ProcEntry::Link(Link::Own(pid))).ok_or(Errno::ENOENT),
             [b"mounts"] => Ok(ProcEntry::Link(Link::Mounts)),
+            [b"net"] => Ok(ProcEntry::Link(Link::Net)),
             [b"sys", b"kernel", name] => in_table(machine::KERNEL, name).map(ProcEntry::Machine),
             [b"sys", b"kernel", b"random", name] => in_table(machine::RANDOM, name).map(ProcEntry::Machine),
             [name] if name.first().is_some_and(u8::is_ascii_digit) => {
@@ -105,6 +112,8 @@ impl Proc {
                 if there { Ok(ProcEntry::Link(Link::Descriptor(program, fd))) } else { Err(Errno::ENOENT) }
             }
             [pid, b"fd\0", fd] => Ok(ProcEntry::Stream(self.program(pid)?.pid(), Fd::new(number(fd)?))),
+            [pid, b"net"] => self.program(pid).and_then(|_| folder(Folder::Net)),
+            [pid, b"net", name] => Ok(ProcEntry::Sockets(self.program(pid)?, in_table(net::FILES, name)?)),
             [pid, b"exe"] => self.program(pid).map(|program| ProcEntry::Link(Link::Executable(program))),
             [pid, b"root"] => self.program(pid).map(|program| ProcEntry::Link(Link::Root(program))),
             [pid, b"cwd"] => self.program(pid).map(|program| ProcEntry::Link(Link::Cwd(program))),
@@ -119,12 +128,12 @@ impl Proc {
             ProcEntry::Directory(Folder::Process(program)) => (Type::Directory, 0o555, owner_of(&*program)),
             ProcEntry::Directory(Folder::Descriptors(program)) => (Type::Directory, 0o500, owner_of(&*program)),
             ProcEntry::Directory(_) => (Type::Directory, 0o555, root),
-            ProcEntry::Link(Link::Own(_) | Link::Mounts) => (Type::Link, 0o777, root),
+            ProcEntry::Link(Link::Own(_) | Link::Mounts | Link::Net) => (Type::Link, 0o777, root),
             ProcEntry::Link(Link::Descriptor(program, _)) => (Type::Link, 0o700, owner_of(&*program)),
             ProcEntry::Link(Link::Executable(program) | Link::Root(program) | Link::Cwd(program)) => {
                 (Type::Link, 0o777, owner_of(&*program))
             }
-            ProcEntry::Machine(_) => (Type::File, 0o444, root),
+            ProcEntry::Machine(_) | ProcEntry::Sockets(..) => (Type::File, 0o444, root),
             ProcEntry::Process(program, _) if at.ends_with(b"/environ") => (Type::File, 0o400, owner_of(&*program)),
             ProcEntry::Process(program, _) => (Type::File, 0o444, owner_of(&*program)),
             ProcEntry::Stream(pid, fd) => {
@@ -161,6 +170,7 @@ impl Proc {
                 self.processes.living().iter().for_each(|pid| add(&pid.to_string(), Type::Directory));
                 machine::ROOT.iter().for_each(|(name, _)| add(name, Type::File));
                 add("mounts", Type::Link);
+                add("net", Type::Link);
                 if current_caller().is_some() {
                     add("self", Type::Link);
                 }
@@ -176,7 +186,9 @@ impl Proc {
                 process::TEXTS.iter().for_each(|(name, _)| add(name, Type::File));
                 ["cwd", "exe", "root"].iter().for_each(|name| add(name, Type::Link));
                 add("fd", Type::Directory);
+                add("net", Type::Directory);
             }
+            Folder::Net => net::FILES.iter().for_each(|(name, _)| add(name, Type::File)),
             Folder::Descriptors(program) => {
                 let open = program.process().files.descriptors.lock().open();
                 open.iter().for_each(|fd| add(&fd.to_string(), Type::Link));
@@ -191,6 +203,7 @@ impl Proc {
         match self.entry(at)? {
             ProcEntry::Machine(text) => Ok(text(self, tree).into_bytes()),
             ProcEntry::Process(program, text) => Ok(text(self, tree, &*program)),
+            ProcEntry::Sockets(program, kind) => Ok(net::text(self, kind, &*program)),
             ProcEntry::Directory(_) => Err(Errno::EISDIR),
             ProcEntry::Link(_) => Err(Errno::ELOOP),
             ProcEntry::Stream(..) => Err(Errno::EACCES),

@@ -1,5 +1,5 @@
 //! The texts of `/proc` about one process. The formats are Linux's formats. Values that the kernel
-//! does not count are constants. Next: `links.rs`.
+//! does not count are constants. Next: `net.rs`.
 
 use super::Proc;
 use super::machine::{mounts, ticks};

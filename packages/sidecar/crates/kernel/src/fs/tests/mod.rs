@@ -17,6 +17,7 @@ mod overlay;
 mod permissions;
 mod posix;
 mod proc;
+mod proc_net;
 mod random;
 mod snapshot;
 mod users;

@@ -29,6 +29,11 @@ pub(in crate::net) struct InboundConnections {
 }
 
 impl InboundConnections {
+    /// Returns whether the socket is the embedder's end of a connection.
+    pub(in crate::net) fn has(&self, id: SocketId) -> bool {
+        self.by_socket.contains_key(&id)
+    }
+
     /// Returns the sockets of all inbound connections, in ascending order.
     pub(in crate::net) fn sockets(&self) -> Vec<SocketId> {
         let mut ids: Vec<SocketId> = self.by_socket.keys().copied().collect();

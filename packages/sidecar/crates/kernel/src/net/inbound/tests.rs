@@ -8,6 +8,7 @@ use crate::net::address::Address;
 use crate::net::inbound::{ListenerEntry, NetworkEvent, STREAM_WINDOW};
 use crate::net::socket::{Domain, Role, Socket};
 use crate::net::sockets::Sockets;
+use crate::net::{ListedKind, ListedState};
 use coldframe_error::Errno;
 use coldframe_error::Error;
 use coldframe_ids::{ConnectionId, HostCallId, Pid};
@@ -228,4 +229,12 @@ fn ends_each_wait_once_and_all_waits_with_the_runtime() {
     assert!(events.iter().all(disposed));
     assert_eq!(sockets.read(end, &mut [0; 1]), Err(Errno::ECONNRESET));
     assert_eq!(await_port(1, 80), Err(Errno::ENETDOWN));
+}
+
+#[test]
+fn an_inbound_connection_is_listed_only_with_the_guests_end() {
+    let (sockets, _, listener, end) = connected();
+    let rows = sockets.list(ListedKind::Ip { is_v6: false, is_datagram: false });
+    let ids: Vec<_> = rows.iter().map(|row| (row.id, row.state)).collect();
+    assert_eq!(ids, [(Some(listener), ListedState::Listening), (Some(end), ListedState::Connected)]);
 }

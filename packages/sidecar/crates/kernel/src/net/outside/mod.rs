@@ -32,11 +32,12 @@ mod tests;
 pub(super) use calls::{attach_tls, cancel_look_up, check_datagrams, connect, explain, look_up, open_tls, query};
 
 use crate::ids::SocketId;
+use crate::net::address::Address;
 use crate::outside::{FlowId, LookUpId, Outside};
 use datagrams::DatagramFlow;
 pub(super) use failures::{Question, of_connection};
 pub(super) use flows::FarFlow;
-use flows::{Flow, PlacedFlow};
+use flows::{Flow, FlowPlace, PlacedFlow};
 use look_ups::LookUp;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -59,6 +60,19 @@ pub(super) struct OutsideState {
 }
 
 impl OutsideState {
+    /// Returns whether the socket is the kernel's end of a flow.
+    pub(super) fn is_end(&self, id: SocketId) -> bool {
+        self.ends.contains_key(&id)
+    }
+
+    /// Returns the peer's address of a connection that is not open yet.
+    pub(super) fn destination_of(&self, flow: FlowId) -> Option<&Address> {
+        match &self.flows.get(&flow)?.place {
+            FlowPlace::Opening(_, peer) => Some(peer),
+            FlowPlace::Open(_) => None,
+        }
+    }
+
     /// Returns the number of queued bytes, which wait for space in the programs' sockets.
     #[cfg(test)]
     pub(super) fn queued_bytes(&self) -> u64 {

@@ -5,6 +5,7 @@ mod datagrams;
 mod ends;
 mod flows;
 mod hostile;
+mod listing;
 mod random;
 
 use super::testing::{Asked, FakeOutside};
