@@ -10,7 +10,9 @@ import { cmp, hexdump, shuf, truncate, xxd } from './commands/bytes.js';
 import { chgrp, chown, groups, id, logname, whoami } from './commands/identity.js';
 import { ln } from './commands/links.js';
 import { arch, df, free, getent, install, uptime } from './commands/machine.js';
+import { netstat } from './commands/netstat.js';
 import { killall, pgrep, pidof, pkill } from './commands/processes.js';
+import { ss } from './commands/ss.js';
 import { stty } from './commands/stty.js';
 import { clear, reset, tput, tty } from './commands/terminal.js';
 import { getfattr, setfattr } from './commands/user-attributes.js';
@@ -150,8 +152,9 @@ export const own = [
     killall,
     ln,
     logname,
+    netstat,
   }),
-  ...Object.entries({ pgrep, pidof, pkill, reset, setfattr, shuf, stty, tput, truncate, tty, uptime, whoami, xxd }),
+  ...Object.entries({ pgrep, pidof, pkill, reset, setfattr, shuf, ss, stty, tput, truncate, tty, uptime, whoami, xxd }),
 ].map(([name, run]) =>
   defineCommand(name, async (args, context) =>
     args[0] === '--help' && context.origCommand === undefined ? usage(name) : run(args, context),

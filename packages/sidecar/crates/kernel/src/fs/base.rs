@@ -71,10 +71,10 @@ const RAISING: [&str; 2] = ["su", "sudo"];
 /// The commands of the shell's image (`packages/runner/shell`). Each command has a file in `/bin`
 /// and a link in `/usr/bin`.
 const COMMANDS: &str = "[ arch awk base64 basename bash cat chgrp chmod chown clear cmp column comm cp curl cut date dd df \
-    diff dirname du echo egrep expand expr false fgrep file find fold free getent getfattr grep groups gunzip gzip head \
-    hexdump hostname id install join jq kill killall less ln logname ls md5sum mkdir mktemp more mv nc nice nl nohup nproc od \
+    diff dirname du echo egrep expand expr false fgrep file find fold free getent getfattr grep groups gunzip gzip head hexdump \
+    hostname id install join jq kill killall less ln logname ls md5sum mkdir mktemp more mv nc netstat nice nl nohup nproc od \
     paste pgrep pidof pkill printenv printf ps pwd readlink realpath reset rev rg rm rmdir sed seq setfattr setsid sh sha1sum \
-    sha256sum shuf sleep sort split stat strings stty su sudo sync tac tail tar tee test timeout touch tput tr tree true \
+    sha256sum shuf sleep sort split ss stat strings stty su sudo sync tac tail tar tee test timeout touch tput tr tree true \
     truncate tty uname unexpand uniq uptime wc wget which whoami xargs xxd yes zcat";
 
 const DEVICES: &[(&str, Device)] = &[
