@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Sandbox, Template, waitForFile } from 'e2b';
+import { Sandbox, Template, waitForFile, waitForPort, waitForProcess, waitForTimeout, waitForURL } from 'e2b';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Harness, startServer } from './harness.ts';
 
@@ -72,6 +72,26 @@ test('the program of the start command runs in each new sandbox', async () => {
       expect((await commands.list()).length).toBe(1);
     },
     { template: 'started' },
+  );
+});
+
+test.each<[string, string | ReturnType<typeof waitForPort>]>([
+  ['waitForPort', waitForPort(3000)],
+  ['waitForPort of older clients', '[ "$(ss -tuln | grep :3000)" != "" ]'],
+  ['waitForURL', waitForURL('http://localhost:3000/health')],
+  ['waitForProcess', waitForProcess('node')],
+  ['waitForTimeout', waitForTimeout(1_000)],
+])('a build becomes ready with the command of %s', async (name, ready) => {
+  // A server that listens late fails the first attempts of a ready command.
+  const listen = `require('http').createServer((q, s) => s.end('up')).listen(3000)`;
+  const template = Template().fromTemplate('base').setStartCmd(`node -e "setTimeout(() => ${listen}, 300)"`, ready);
+  const alias = `ready-${name.toLowerCase().replaceAll(' ', '-')}`;
+  await Template.build(template, alias, options());
+  await harness.withSandbox(
+    async ({ commands }) => {
+      expect((await commands.run('sleep 0.5; curl -s localhost:3000; ss -Htln sport = :3000 | wc -l')).stdout).toBe('up1\n');
+    },
+    { template: alias },
   );
 });
 
