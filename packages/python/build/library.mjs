@@ -1,13 +1,15 @@
 // Writes `dist/root`: the root folder that the image build serves, with the standard library, the
 // bootstrap, and the bytecode of both. The guest itself compiles the bytecode, so the bytecode
 // always fits the interpreter. The bytecode is never compared with its source (`unchecked-hash`),
-// because the folder is read-only. Next: dev-host.mjs, which runs the guest.
+// because the folder is read-only. pip is in a folder of its own. Next: dev-host.mjs, which runs
+// the guest.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { digest } from '../../runner/build/digest.mjs';
 import { step } from '../../runner/build/progress.mjs';
 import { bootstrapDir, distDir, LIBRARY, rootDir } from './paths.mjs';
+import { BUNDLED } from './wheel.mjs';
 import { readZones } from './zones.mjs';
 
 /**
@@ -23,7 +25,8 @@ const STAMP = '.digest';
  * @param {string} key  the digest of the module
  */
 export async function stageLibrary(source, wasm, key) {
-  const modules = [...source].filter(([path]) => /^Lib\/.*\.(?:py|txt|cfg|toml)$/.test(path));
+  const isStaged = (path) => path.startsWith(`Lib/${BUNDLED}/`) || /^Lib\/.*\.(?:py|txt|cfg|toml)$/.test(path);
+  const modules = [...source].filter(([path]) => isStaged(path));
   const files = new Map([
     ...modules.map(([path, text]) => [`${LIBRARY}/${path.slice('Lib/'.length)}`, text]),
     [`${LIBRARY}/LICENSE.txt`, source.get('LICENSE')],

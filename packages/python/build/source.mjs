@@ -16,6 +16,7 @@ import { pathToFileURL } from 'node:url';
 import { say, step } from '../../runner/build/progress.mjs';
 import { unpack } from './archive.mjs';
 import { cacheDir } from './paths.mjs';
+import { unpackWheel, WHEEL_PATH } from './wheel.mjs';
 
 export const PYTHON_VERSION = '3.13.15';
 const SHA256 = '1e66a7945a48390ee4c2a4268a0e4185884059a13c4aab6d148aa208deea4a76';
@@ -24,16 +25,19 @@ const POOL_PATH = `pool/main/p/python3.13/python3.13_${PYTHON_VERSION}.orig.tar.
 const RELEASE = `https://www.python.org/ftp/python/${PYTHON_VERSION}/Python-${PYTHON_VERSION}.tar.xz`;
 
 /**
- * Returns the files of the source that the build reads. The archive is unpacked once.
+ * Returns the files of the source that the build reads, with the files of pip's wheel.
  * @returns {Promise<Map<string, Buffer>>} path to bytes
  */
 export async function readSource() {
   const archive = await findArchive();
-  return step(`unpacking CPython ${PYTHON_VERSION}`, undefined, () => unpack(archive, isRead));
+  const files = await step(`unpacking CPython ${PYTHON_VERSION}`, undefined, () => unpack(archive, isRead));
+  unpackWheel(files);
+  return files;
 }
 
 /** The folders that the build reads. The tests and the documentation are left out. */
 function isRead(path) {
+  if (WHEEL_PATH.test(path)) return true;
   if (/^Lib\/(?:test|idlelib|tkinter|turtledemo|ensurepip|lib2to3|pydoc_data)\/|^Lib\/turtle\.py$/.test(path)) return false;
   return (
     path === 'LICENSE' ||

@@ -73,6 +73,9 @@ static int system_failure(int64_t result)
     return EAI_SYSTEM;
 }
 
+/* The sentence that explains why the last look-up was refused, or empty. */
+static char refusal[REPLY];
+
 /* Looks a name up. Writes the addresses with spaces between them. Returns 0, or an EAI code. */
 static int look_up(const char *name, int family, char addresses[REPLY])
 {
@@ -80,6 +83,7 @@ static int look_up(const char *name, int family, char addresses[REPLY])
     char event[RESULT + REPLY];
     int32_t result;
 
+    refusal[0] = '\0';
     int64_t operation =
         host_sys(CF_SYS_LOOK_UP, (intptr_t)name, strlen(name), family == AF_INET ? 4 : family == AF_INET6 ? 6 : 0, 0, 0, 0, 0, 0);
     if (operation == -CF_ENOENT)
@@ -101,7 +105,13 @@ static int look_up(const char *name, int family, char addresses[REPLY])
     memcpy(&result, event, RESULT);
     memcpy(addresses, event + RESULT, length - RESULT);
     addresses[length - RESULT] = '\0';
-    return result < 0 ? code_of(addresses) : 0;
+    if (result == 0)
+        return 0;
+    /* The code of a refused look-up is followed by a zero byte and the sentence. */
+    size_t code = strlen(addresses) + 1;
+    if (code < (size_t)length - RESULT)
+        snprintf(refusal, sizeof(refusal), " (%s)", addresses + code);
+    return code_of(addresses);
 }
 
 static int port_of(const char *service, const struct addrinfo *hints, uint16_t *port)
@@ -261,7 +271,7 @@ int getnameinfo(const struct sockaddr *address, socklen_t length, char *host, so
     return put(name, service, service_length);
 }
 
-const char *gai_strerror(int error)
+static const char *text_of(int error)
 {
     switch (error) {
     case EAI_BADFLAGS:
@@ -289,6 +299,15 @@ const char *gai_strerror(int error)
     default:
         return "Unknown error";
     }
+}
+
+const char *gai_strerror(int error)
+{
+    static char text[REPLY + 64];
+
+    snprintf(text, sizeof(text), "%s%s", text_of(error), refusal);
+    refusal[0] = '\0';
+    return text;
 }
 
 /* The reply of the functions that return one host. */

@@ -5,6 +5,10 @@ import site
 import sys
 
 PACKAGES = "/usr/local/lib/python3.13/site-packages"
+# The folder with pip, after the folder of installed packages, which may have another pip.
+BUNDLED = "/usr/lib/python3.13/bundled-packages"
+
+sys.path.append(BUNDLED)
 
 
 def add_packages():

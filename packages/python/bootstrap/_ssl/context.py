@@ -68,11 +68,20 @@ class _SSLContext:
         self._host_flags = c.HOSTFLAG_NO_PARTIAL_WILDCARDS
         self._msg_callback_function = None
         self._counts = dict.fromkeys(("connect", "connect_good", "accept", "accept_good", "hits"), 0)
-        self.post_handshake_auth = False
+        # A subclass may have a property of the public name, such as the one of truststore.
+        self.__post_handshake_auth = False
         return self
 
     protocol = property(lambda self: self.__protocol)
     security_level = property(lambda self: 2)
+
+    @property
+    def post_handshake_auth(self):
+        return self.__post_handshake_auth
+
+    @post_handshake_auth.setter
+    def post_handshake_auth(self, value):
+        self.__post_handshake_auth = bool(value)
 
     @property
     def options(self):

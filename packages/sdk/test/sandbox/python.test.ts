@@ -252,15 +252,41 @@ import datetime, hashlib, zoneinfo
 print(hashlib.pbkdf2_hmac('sha256', b'password', b'salt', 1).hex()[:16])
 print(hashlib.scrypt(b'password', salt=b'NaCl', n=1024, r=8, p=16).hex()[:16])
 print(datetime.datetime(2024, 7, 1, tzinfo=zoneinfo.ZoneInfo('Europe/Paris')), len(zoneinfo.available_timezones()) > 500)
-for name in ('ctypes', 'mmap'):
-    try: __import__(name)
-    except ImportError as error: print(error)`;
+try: import ctypes
+except ImportError as error: print(error)`;
       expect(await lines(runtime, code)).toEqual([
         '120fb6cffcf8b32c',
         'fdbabe1c9d347200',
         '2024-07-01 00:00:00+02:00 True',
         'ctypes is not available: a guest in WebAssembly cannot load native libraries',
-        'mmap is not available: a guest in WebAssembly cannot map files into its memory',
+      ]);
+    }));
+
+  test('mmap copies a file, and refuses to write to the file', () =>
+    withPython(async (runtime) => {
+      const code = `
+import mmap, re
+open('a.txt', 'wb').write(b'one\\ntwo\\nthree')
+with open('a.txt', 'r+b') as file:
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        print(len(data), data[:3], data.find(b'two'), data.readline(), re.findall(rb't\\w+', data))
+        try: data[0] = 1
+        except TypeError as error: print(error)
+    copy = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    copy[:3] = b'ONE'
+    print(copy.read(3), file.read(3), bytes(memoryview(copy)[:2]))
+    try: mmap.mmap(file.fileno(), 0)
+    except OSError as error: print(error)
+anonymous = mmap.mmap(-1, 8)
+anonymous.write(b'abc')
+anonymous.seek(1)
+print(anonymous.read())`;
+      expect(await lines(runtime, code)).toEqual([
+        "13 b'one' 4 b'one\\n' [b'two', b'three']",
+        'cannot modify read-only memory',
+        "b'ONE' b'one' b'ON'",
+        '[Errno 19] a map cannot write to its file: use ACCESS_READ, ACCESS_COPY or write()',
+        "b'bc\\x00\\x00\\x00\\x00\\x00'",
       ]);
     }));
 

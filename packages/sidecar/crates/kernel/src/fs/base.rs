@@ -32,11 +32,12 @@ const DIRECTORIES: &[(&str, u32, u32)] = &[
     ("/usr", 0o755, 0),
     ("/usr/bin", 0o755, 0),
     ("/usr/lib", 0o755, 0),
-    ("/usr/local", 0o755, 0),
-    ("/usr/local/bin", 0o755, 0),
+    // `pip install` of an ordinary program writes to the folders of that user and to these two. The
+    // sticky bit keeps the files of `root`, such as `node`, from being replaced.
+    ("/usr/local", 0o1777, 0),
+    ("/usr/local/bin", 0o1777, 0),
     ("/usr/local/lib", 0o755, 0),
     ("/usr/local/lib/python3.13", 0o755, 0),
-    // `pip install` of an ordinary program writes here.
     ("/usr/local/lib/python3.13/site-packages", 0o755, GUEST),
     ("/var", 0o755, 0),
     ("/var/tmp", 0o1777, 0),
@@ -54,6 +55,7 @@ const FILES: &[(&str, &str)] = &[
     ("/etc/resolv.conf", ""),
     ("/etc/nsswitch.conf", "hosts: files dns\n"),
     ("/etc/shells", "/bin/sh\n/bin/bash\n"),
+    ("/etc/pip.conf", PIP_CONFIGURATION),
     ("/etc/os-release", "NAME=\"Coldframe\"\nID=coldframe\nID_LIKE=linux\nPRETTY_NAME=\"Coldframe\"\n"),
 ];
 
@@ -98,6 +100,12 @@ const LINKS: &[(&str, &str)] = &[
     ("/usr/bin/python3.13", "python3"),
     ("/usr/bin/pip", "pip3"),
 ];
+
+/// The defaults of pip. A variable `PIP_*` or the user's own file replaces a default.
+const PIP_CONFIGURATION: &str = "# No compiler is part of the sandbox, so pip installs wheels only.\n\
+    # A progress bar needs a thread beside the program.\n\
+    [global]\nonly-binary = :all:\nretries = 1\nprogress-bar = off\nno-cache-dir = true\n\
+    disable-pip-version-check = true\nroot-user-action = ignore\n";
 
 const SET_USER: u32 = 0o4000;
 

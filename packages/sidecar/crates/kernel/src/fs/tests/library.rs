@@ -13,6 +13,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+const EPERM: i64 = -1;
 const ENOENT: i64 = -2;
 const EACCES: i64 = -13;
 const EBUSY: i64 = -16;
@@ -201,10 +202,16 @@ fn a_snapshot_has_the_library_of_the_process_that_restores_it() {
     assert_eq!(without.plain(FileCall::Close, &[fd.into()]), 0);
 }
 
-/// `pip install` of an ordinary program writes here.
+/// `pip install` of an ordinary program writes to the directory of packages, to the directory of
+/// commands, and to directories for data.
 #[test]
-fn the_guest_owns_the_directory_of_packages() {
+fn the_guest_installs_packages_without_replacing_files_of_root() {
     let mut guest = Guest::new(Limits::default());
+    assert_eq!(guest.write_file("/usr/local/bin/tool", b"#!/usr/bin/python3\n"), 0);
+    assert_eq!(guest.plain(FileCall::Mkdir, &["/usr/local/share".into(), 0o755.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Unlink, &["/usr/local/bin/tool".into()]), 0);
+    assert_eq!(guest.plain(FileCall::Unlink, &["/usr/local/bin/node".into()]), EPERM);
+    assert_eq!(guest.write_file("/usr/local/bin/node", b""), EACCES);
     assert_eq!(guest.write_file("/usr/local/lib/python3.13/site-packages/six.py", b""), 0);
     assert_eq!(guest.write_file("/usr/local/lib/python3.13/six.py", b""), EACCES);
 }
