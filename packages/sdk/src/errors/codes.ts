@@ -180,6 +180,11 @@ export interface LocalFacts {
    * lists the folders without the package. The app may be a bundle that runs without its packages.
    */
   ERR_PACKAGE_NOT_FOUND: { package: string; searched: string[] };
+  /**
+   * The packages of the option `python` could not be installed. `output` has the last lines of pip.
+   * `exitCode` is `null` for a file that could not be read.
+   */
+  ERR_PYTHON_PACKAGES: { packages: string[]; exitCode: number | null; output: string };
   /** `check()` has no result: the compiler took too long, or needed too much memory. */
   ERR_CHECK_FAILED: { reason: string };
   /** The sidecar could not be started. */

@@ -32,6 +32,14 @@ export function checkFailed(reason: string, cause?: unknown) {
   return make('ERR_CHECK_FAILED', `The code could not be checked: ${reason}`, { reason }, cause);
 }
 
+/** Makes the error for packages of Python that could not be installed. */
+export function pythonPackages(facts: ErrorFacts['ERR_PYTHON_PACKAGES']) {
+  const { packages, exitCode, output } = facts;
+  const how = exitCode === null ? '' : ` pip ended with exit code ${exitCode}.`;
+  const message = `The packages of Python could not be installed: ${packages.join(', ')}.${how} Its last output:\n${output}`;
+  return make('ERR_PYTHON_PACKAGES', exitCode === null ? message.replace(' Its last output:\n', ' ') : message, facts);
+}
+
 /** The line of each bundler's configuration that keeps `coldframe` out of a bundle. */
 const EXTERNAL_LINES: readonly (readonly [bundler: string, line: string])[] = [
   ['esbuild', "external: ['coldframe']"],

@@ -48,6 +48,7 @@ const REMEDIES: Readonly<Record<Known, string>> = {
   ERR_PACKAGE_NOT_FOUND: 'Install the package that the message names.',
   ERR_PLATFORM_PACKAGE: `Install the package again, without \`--omit=optional\`. ${DOCTOR}`,
   ERR_PROGRAM_FAILED: 'Read the output of the program.',
+  ERR_PYTHON_PACKAGES: 'Read the output of pip. Packages need a wheel without extension modules, and an index that is reachable.',
   ERR_CHECK_FAILED: 'Check shorter code, or allow more time.',
   ERR_SIDECAR_SPAWN: REINSTALL,
   ERR_SIDECAR_EXITED: `Try again. ${DOCTOR}`,

@@ -27,10 +27,17 @@ export interface InitialFiles {
   later: [string, Uint8Array][];
 }
 
-/** Divides initial files between the message and later requests. */
-export function initialFilesOf(files: Readonly<Record<string, string | Uint8Array>> | undefined): InitialFiles {
+/**
+ * Divides initial files between the message and later requests. The message that restores a
+ * snapshot has no files.
+ */
+export function initialFilesOf(files: Readonly<Record<string, string | Uint8Array>> | undefined, isNew = true): InitialFiles {
   const later: [string, Uint8Array][] = [];
   if (files === undefined) return { message: undefined, later };
+  if (!isNew) {
+    const later = Object.entries(files).map(([path, data]): [string, Uint8Array] => [path, toBytes(data)]);
+    return { message: undefined, later };
+  }
   let [bytes, count] = [0, 0];
   // The object has no prototype, so that no path can name an inherited property.
   const message: Record<string, Uint8Array> = { __proto__: null as never };

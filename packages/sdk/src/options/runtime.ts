@@ -11,6 +11,7 @@ import { MOUNTS, type Mount, NODE_MODULES, type NodeModulesMount } from './mount
 import { PERMISSIONS, type PermissionsPolicy } from './permissions.js';
 import { RUNTIME_NETWORK, type RuntimeNetworkOptions } from './private-network.js';
 import { type Env, PLACE } from './programs.js';
+import { hasPackages, PYTHON_OPTIONS, type PythonOptions } from './python.js';
 import { CALLBACK, CONTENT, type Fault, GUEST_PATH, mapOf, rule, whole } from './rule.js';
 import { SECRETS, type SecretsOptions, sameNames } from './secrets.js';
 import { WALLS, type WallMode } from './sidecar.js';
@@ -82,6 +83,11 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    * @default guestPath: `node_modules` in `cwd`
    */
   nodeModules?: string | NodeModulesMount | undefined;
+  /**
+   * Packages for programs in Python: `{ packages: ['requests', './wheels/x.whl'] }`. They are
+   * installed once for each list, in a sandbox. Not beside `snapshot`. See `docs/api/python.md`.
+   */
+  python?: PythonOptions | undefined;
   /** Limits of the programs: a profile, and single limits that replace the profile's limits. */
   limits?: Limits | undefined;
   /**
@@ -136,6 +142,7 @@ const RUNTIME: OptionTable<RuntimeOptions<unknown, unknown>> = {
   files: known(mapOf(GUEST_PATH, CONTENT, FILES_EXPECTED), ['fs', 'filesystem'], ', a map of guest paths to contents'),
   mounts: known(MOUNTS, ['volumes', 'mount'], MOUNTS_NOTE),
   nodeModules: known(NODE_MODULES, ['node_modules', 'modules']),
+  python: known(PYTHON_OPTIONS, ['pythonPackages', 'pip'], ', an object with `packages`'),
   bindings: known(BINDINGS, ['tools', 'toolKits'], ', a map of names to `{ description, inputSchema, handler }`'),
   permissions: known(PERMISSIONS, ['permission', 'policy']),
   network: known(RUNTIME_NETWORK, ['egress', 'networkPolicy', 'net']),
@@ -148,11 +155,14 @@ const RUNTIME: OptionTable<RuntimeOptions<unknown, unknown>> = {
   sidecar: rule(isSidecar, 'a Sidecar made by Sidecar.spawn() or Sidecar.embedded() of this copy of coldframe'),
 };
 
-function oneOrigin({ snapshot, files, sidecar, walls, env, secrets }: Readonly<Record<string, unknown>>): Fault | undefined {
+function oneOrigin(options: Readonly<Record<string, unknown>>): Fault | undefined {
+  const { snapshot, files, sidecar, walls, env, secrets } = options;
   const same = sameNames(env, secrets);
   if (same !== undefined) return same;
   if (sidecar !== undefined && walls !== undefined)
     return { path: ['walls'], expected: 'none beside `sidecar`, which has walls of its own', received: walls };
+  if (snapshot !== undefined && hasPackages(options))
+    return { path: ['python'], expected: 'none beside `snapshot`, which has packages of its own', received: options['python'] };
   if (snapshot === undefined || files === undefined) return undefined;
   return { path: ['files'], expected: 'none beside `snapshot`, which has files of its own', received: files };
 }

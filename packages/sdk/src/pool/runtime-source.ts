@@ -142,7 +142,7 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
 
   async #restoreFrom(origin: RuntimeOrigin): Promise<NodeRuntime> {
     const { template, sidecar } = origin;
-    const { files: _inTemplate, permissions: _inTemplateToo, ...options } = this.#options.options ?? {};
+    const { files: _inTemplate, permissions: _inTemplateToo, python: _also, ...options } = this.#options.options ?? {};
     const reattached = this.#options.snapshot === undefined ? options : this.#options.options;
     const own = { snapshot: template, tenant: this.tenant, ...(sidecar && { sidecar }) };
     const runtime = await NodeRuntime.create({ ...reattached, ...own });

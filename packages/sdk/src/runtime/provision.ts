@@ -17,6 +17,7 @@ import type { Bindings } from '../options/bindings.js';
 import type { FileSystemMount } from '../options/file-system.js';
 import type { IdleOptions } from '../options/idle.js';
 import type { Limits } from '../options/limits.js';
+import { hasPackages } from '../options/python.js';
 import { DEFAULT_TENANT } from '../options/snapshots.js';
 import { wireOutside } from '../outside/policy.js';
 import { supplyRoots } from '../outside/roots.js';
@@ -58,10 +59,17 @@ export interface ProvisionedRuntime {
 
 /** Creates a runtime with checked options. */
 export async function provision(options: NodeRuntimeOptions): Promise<ProvisionedRuntime> {
+  if (!hasPackages(options)) return provisionRuntime(options);
+  const { provisionWithPackages } = await import('./python-packages.js');
+  return provisionWithPackages(options, provisionRuntime);
+}
+
+/** Creates a runtime. The packages of the option `python` are part of the snapshot. */
+async function provisionRuntime(options: NodeRuntimeOptions): Promise<ProvisionedRuntime> {
   const { env, cwd, weight, onBootTiming, onLimitWarning } = options;
   const { profile, limits } = limitsOf(options.limits);
   const warn = onLimitWarning === undefined ? undefined : true;
-  const { message: files, later } = initialFilesOf(options.files);
+  const { message: files, later } = initialFilesOf(options.files, options.snapshot === undefined);
   const mounts = mountsOf(options);
   const fileSystems = fileSystemsOf(options);
   const bindings = options.bindings && (await preparedBindings(options.bindings));

@@ -131,6 +131,20 @@ const nodeModules = z.optional(
   ]),
 );
 
+const isRequirement = (value: unknown) =>
+  typeof value === 'string' &&
+  ((!value.includes('://') && !value.includes('\0') && value.endsWith('.whl') && value.length > 4) ||
+    /^[a-z0-9][^\0\p{Cc}\p{Cs}]{0,999}$/iu.test(value));
+const indexUrl = z.string().check(z.refine((url) => /^https?:\/\/[^\s\0]{1,2000}$/.test(url) && URL.canParse(url)));
+
+const python = z.optional(
+  z.strictObject({
+    packages: z.optional(z.array(z.custom(isRequirement))),
+    requirements: z.optional(HOST_PATH),
+    indexUrl: z.optional(indexUrl),
+    extraIndexUrls: z.optional(z.array(indexUrl)),
+  }),
+);
 const isPattern = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= 4_095 && !value.includes('\0');
 const isRulePath = (value: unknown): boolean =>
@@ -221,6 +235,7 @@ const runtime = z
     files: z.optional(z.record(matching(GUEST_PATH), z.custom(isContent))),
     mounts: z.optional(z.array(mount)),
     nodeModules,
+    python,
     bindings,
     permissions: z.optional(permissions),
     idle: z.optional(idle),
@@ -232,6 +247,11 @@ const runtime = z
     sidecar: custom(isSidecar),
   })
   .check(z.refine((options) => options.snapshot === undefined || options.files === undefined))
+  .check(
+    z.refine(
+      ({ snapshot, python }) => snapshot === undefined || !(python?.packages?.length || python?.requirements !== undefined),
+    ),
+  )
   .check(z.refine((options) => options.sidecar === undefined || options.walls === undefined));
 const sidecar = {
   onBootTiming: callback,
