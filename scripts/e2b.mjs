@@ -20,7 +20,7 @@ const say = (line) => process.stderr.write(`${line}\n`);
 
 async function main() {
   const options = readOptions(process.argv.slice(2));
-  await ensureBuilt({ dev: options.dev });
+  await ensureBuilt({ dev: options.dev, python: true });
   mkdirSync(options.work, { recursive: true });
   if (options.newest) {
     const newest = await runNewest(options.work);

@@ -10,20 +10,21 @@ export const REASONS = [
     message: /ENOTFOUND|fetch failed|Name or service|resolve|connect/i,
   },
   { reason: 'needs the program curl and the internet', file: /network\.test|test_network|internetAccess|internet_access/ },
-  { reason: 'needs R or Java', name: /\b(r|java)\b/i, file: /kernels|languages/ },
+  { reason: 'needs R or Java', name: /(?:\b|_)(r|java)(?:\b|_)/i, file: /kernels|languages/ },
   { reason: 'needs R or Java', file: /env_vars\/(test_)?(r|java)\./ },
   { reason: 'needs R or Java', name: /cwd[ _](r|java)\b/ },
   { reason: 'needs systemd', file: /systemd/ },
   {
-    reason: 'needs a public host name of the server, and Python',
+    reason: 'needs a public host name of the server',
     name: /http.server|wakes (paused sandbox )?on http|wakes_on_http/,
   },
-  { reason: 'needs Python', name: /python/i },
-  { reason: 'needs Python, which sets the attribute of a file', name: /xattrs/ },
+  { reason: 'needs numpy, pandas, matplotlib or Pillow', file: /(?:^|\/)(?:charts|images)\// },
   {
-    reason: 'needs Python',
-    message: /python3?: (command )?not found|python3?[^\n]*exit(ed with| status) (code )?127|The language .?python/i,
+    reason: 'needs numpy, pandas, matplotlib or Pillow',
+    file: /\/(?:data|displayData)\.test|test_(?:async_)?(?:data|display_data)\./,
   },
+  { reason: 'needs numpy, pandas, matplotlib or Pillow', name: /^(?:test_)?streaming[ _]result$/ },
+  { reason: 'needs the extended attributes of Linux', name: /xattrs/ },
   { reason: 'this version does not recognize a closed connection of HTTP/1.1', file: /killed_during_run/ },
   { reason: 'needs the port of the interpreter', message: /port is not open|49999/ },
 ];
@@ -33,16 +34,13 @@ const LONGEST = 160;
 /** The reason of a failure whose message has no text. */
 const NO_TEXT = 'failed without a message';
 
-/**
- * Returns the reason of a failure: a known reason, the usual reason of the suite, or the first line
- * of the message.
- */
-export function reasonOf({ file, name, message }, usual) {
+/** Returns the reason of a failure: a known reason, or the first line of the message. */
+export function reasonOf({ file, name, message }) {
   const matches = (own) =>
     (own.file === undefined || own.file.test(file)) &&
     (own.name === undefined || own.name.test(name)) &&
     (own.message === undefined || own.message.test(message));
-  return REASONS.find(matches)?.reason ?? usual ?? firstLine(message);
+  return REASONS.find(matches)?.reason ?? firstLine(message);
 }
 
 function firstLine(message) {

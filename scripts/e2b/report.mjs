@@ -19,7 +19,7 @@ export function groupOf(file) {
 }
 
 /** Compares the results without a server and with a server. */
-export function resultOf({ name, title, usual }, versions, offline, live) {
+export function resultOf({ name, title }, versions, offline, live) {
   const withoutServer = new Map(offline.map((test) => [keyOf(test), test.status]));
   const groups = new Map();
   const failures = [];
@@ -39,7 +39,7 @@ export function resultOf({ name, title, usual }, versions, offline, live) {
     const counts = groups.get(group) ?? { all: 0, passed: 0 };
     counts.all++;
     if (test.status === 'passed') counts.passed++;
-    else failures.push({ file: test.file, name: test.name, reason: reasonOf(test, usual) });
+    else failures.push({ file: test.file, name: test.name, reason: reasonOf(test) });
     groups.set(group, counts);
   }
   const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([group, counts]) => ({ group, ...counts }));

@@ -34,9 +34,6 @@ const INTERPRETER_PROJECTS = [
   { test: { ...isolated, name: 'unit', include: ['tests/**/*.test.ts'], exclude: ['tests/runtimes/**'], testTimeout: 30_000 } },
 ];
 
-// The reason of most failures of the interpreter's tests.
-const DEFAULT_LANGUAGE = 'runs Python, the default language of a context';
-
 // The interpreter's package accepts later clients, which lack a parameter that the package uses.
 const INTERPRETER_CLIENT = 'e2b==2.45.1';
 
@@ -57,14 +54,12 @@ const SUITES = [
   {
     name: 'interpreter-js',
     title: 'JavaScript interpreter',
-    usual: DEFAULT_LANGUAGE,
     from: 'interpreter',
     prepare: (work, folder) => prepareJavaScript(join(work, 'interpreter-js'), join(folder, 'js'), INTERPRETER_PROJECTS),
   },
   {
     name: 'interpreter-python',
     title: 'Python interpreter',
-    usual: DEFAULT_LANGUAGE,
     from: 'interpreter',
     prepare: (work, folder) => preparePython(join(work, 'interpreter-python'), join(folder, 'python'), [INTERPRETER_CLIENT]),
     isPython: true,

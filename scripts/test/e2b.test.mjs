@@ -28,12 +28,7 @@ test('a report in the form of JUnit has passed, failed and skipped tests', () =>
 test('a test that passes without a server is offline, and all others are live', () => {
   const of = (name, status, message = '') => ({ file: 'tests/sandbox/files/a.test.ts', name, status, message });
   const offline = [of('one', 'passed'), of('two', 'failed'), of('three', 'failed'), of('four', 'skipped')];
-  const live = [
-    of('one', 'failed'),
-    of('two', 'passed'),
-    of('three', 'failed', 'bash: python3: command not found'),
-    of('four', 'skipped'),
-  ];
+  const live = [of('one', 'failed'), of('two', 'passed'), of('three', 'failed', 'port is not open'), of('four', 'skipped')];
   expect(resultOf({ name: 'js', title: 'JavaScript' }, { e2b: '1' }, offline, live)).toEqual({
     name: 'js',
     title: 'JavaScript',
@@ -42,7 +37,7 @@ test('a test that passes without a server is offline, and all others are live', 
     skipped: 1,
     live: { all: 2, passed: 1 },
     groups: [{ group: 'sandbox/files', all: 2, passed: 1 }],
-    failures: [{ file: 'tests/sandbox/files/a.test.ts', name: 'three', reason: 'needs Python' }],
+    failures: [{ file: 'tests/sandbox/files/a.test.ts', name: 'three', reason: 'needs the port of the interpreter' }],
   });
 });
 

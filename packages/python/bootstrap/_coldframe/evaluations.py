@@ -14,7 +14,8 @@ from . import cells, program, texts
 
 
 def begin():
-    """Makes the process ready for evaluations."""
+    """Makes the process ready for evaluations. Lines are written at once, as in a terminal."""
+    sys.stdout.reconfigure(line_buffering=True)
     sys.argv = [""]
     sys.path.insert(0, "")
     program.allow_value()

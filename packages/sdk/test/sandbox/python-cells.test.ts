@@ -28,6 +28,18 @@ describe.skipIf(!isBuilt)('a cell in Python', () => {
     expect((await cell('y')).text).toBe('41');
   });
 
+  test('may be indented, and writes its lines at once', async () => {
+    expect((await cell('\n    n = 2\n    if n:\n        n += 1\n    n')).text).toBe('3');
+    let first: (chunk: Uint8Array) => void = () => {};
+    const written = new Promise((resolve) => {
+      first = resolve;
+    });
+    const running = notebook.cell('import time\nprint("a")\ntime.sleep(20)', { onStdout: (chunk) => first(chunk) });
+    expect(Buffer.from((await written) as Uint8Array).toString()).toBe('a\n');
+    await notebook.interrupt();
+    expect((await running).error?.code).toBe('ERR_INTERRUPTED');
+  });
+
   test('returns its error without frames of the bootstrap', async () => {
     const { exitCode, stderr, thrown } = await cell('def f():\n    return 1 / 0\nf()');
     expect([exitCode, stderr]).toEqual([1, '']);

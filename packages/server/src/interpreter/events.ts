@@ -38,8 +38,11 @@ export function lineOf(event: ExecutionEvent): string {
   return `${text}\n`;
 }
 
-/** Returns the event of a displayed value. */
-export function resultOf({ data, isMain }: CellOutput): ExecutionEvent {
+/**
+ * Returns the event of a displayed value. Clients expect the text of a string of Python without its
+ * quotes, although the plain text of the cell is the `repr` of the string.
+ */
+export function resultOf({ data, isMain }: CellOutput, language: string): ExecutionEvent {
   const fields: Record<string, unknown> = {};
   const extra: Record<string, string> = {};
   for (const [type, text] of Object.entries(data)) {
@@ -47,6 +50,7 @@ export function resultOf({ data, isMain }: CellOutput): ExecutionEvent {
     if (field === undefined) extra[type] = text;
     else fields[field] = PARSED.has(field) ? parsed(text) : text;
   }
+  if (language === 'python' && typeof fields.text === 'string') fields.text = withoutQuotes(fields.text);
   if (Object.keys(extra).length > 0) fields.extra = extra;
   return { type: 'result', ...fields, is_main_result: isMain };
 }
@@ -58,6 +62,11 @@ export const errorOf = ({ name, message, stack }: CellError): ExecutionEvent => 
   value: message,
   traceback: stack,
 });
+
+function withoutQuotes(text: string): string {
+  const [first] = text;
+  return text.length > 1 && (first === "'" || first === '"') && text.endsWith(first) ? text.slice(1, -1) : text;
+}
 
 // The code of the cell chooses the text of a representation.
 function parsed(text: string): unknown {

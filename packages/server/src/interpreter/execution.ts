@@ -111,7 +111,8 @@ async function run(
     stream.send(errorOf({ name: 'LanguageNotAvailable', message, stack: message }));
     return;
   }
-  for (const event of eventsOf(await cell(contexts, context, language, execution, stream, signal))) await stream.send(event);
+  const result = await cell(contexts, context, language, execution, stream, signal);
+  for (const event of eventsOf(result, language)) await stream.send(event);
 }
 
 async function cell(
@@ -153,11 +154,14 @@ async function cell(
   }
 }
 
-function* eventsOf({ results, thrown, error, earlierErrors }: CellResult): Generator<ExecutionEvent> {
+function* eventsOf(
+  { results, thrown, error, earlierErrors }: CellResult,
+  { cell: language }: RunnerLanguage,
+): Generator<ExecutionEvent> {
   for (const earlier of earlierErrors) {
     yield { type: 'stderr', text: `${earlier.stack}\n`, timestamp: new Date().toISOString() };
   }
-  for (const result of results) yield resultOf(result);
+  for (const result of results) yield resultOf(result, language);
   if (thrown !== undefined) yield errorOf(thrown);
   else if (error !== undefined) yield failureOf(error);
 }

@@ -16,6 +16,7 @@ _HELP = re.compile(r"^\s*(?:\?{1,2}\s*([\w.]+)|([\w.]+)\s*\?{1,2})\s*$")
 
 def transformed(code):
     """Returns the cell as Python."""
+    code = _without_indentation(code)
     if code.lstrip().startswith("%%"):
         return _cell_magic(code.lstrip())
     if not any(sign in code for sign in "%!?"):
@@ -28,6 +29,15 @@ def transformed(code):
     lines = code.split("\n")
     inside = _lines_inside_brackets_and_strings(lines)
     return "\n".join(line if number in inside else _line(line) for number, line in enumerate(lines, 1))
+
+
+def _without_indentation(code):
+    """Removes the indentation of the first line from all lines, as IPython does."""
+    first = next((line for line in code.split("\n") if line.strip()), "")
+    indentation = first[: len(first) - len(first.lstrip())]
+    if not indentation:
+        return code
+    return "\n".join(line.removeprefix(indentation) for line in code.split("\n"))
 
 
 def is_silent(code):
