@@ -10,6 +10,10 @@ use coldframe_error::Errno;
 /// The user id and the group id of `root`.
 pub(crate) const ROOT_USER: u32 = 0;
 
+/// The user id and the group id of `nobody`: the owner that programs see for files of the host
+/// machine's other users.
+pub(crate) const NOBODY: u32 = 65_534;
+
 /// The user id and the group id of `user`. Programs run as this user unless the embedder or a
 /// program chooses another user.
 pub(crate) const GUEST: u32 = 1_000;

@@ -4,7 +4,7 @@
 use super::super::node::Type;
 use super::super::stat::{DEVICE, Stat};
 use super::super::tree::{FileSystem, ROOT};
-use super::super::user::GUEST;
+use super::super::user::{GUEST, NOBODY};
 use super::super::walk::{End, FinalLink, Found, Location, Name, join};
 use super::{Mount, Source};
 use cap_std::fs::{FileTypeExt, Metadata, MetadataExt};
@@ -12,9 +12,6 @@ use coldframe_error::Errno;
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
-
-/// The owner that the guest sees for the files of all other users of the host machine.
-const OTHER_USER: u32 = 65_534;
 
 pub(super) fn path(bytes: &[u8]) -> &Path {
     // The root has an empty path, which system calls do not accept.
@@ -100,13 +97,13 @@ impl Mount {
     }
 
     /// Converts the attributes of a file on the host machine. The guest sees only two owners: the
-    /// guest's user and `OTHER_USER`.
+    /// guest's user and `NOBODY`.
     pub(super) fn stat_of(&self, number: usize, metadata: &Metadata) -> Stat {
         let time =
             |seconds: i64, nanoseconds: i64| seconds.checked_mul(1_000_000_000).and_then(|time| time.checked_add(nanoseconds));
         let birthtime = metadata.created().ok().and_then(|time| time.into_std().duration_since(std::time::UNIX_EPOCH).ok());
         let own = if let Source::Folder { owner, .. } = &self.source { Some(*owner) } else { None };
-        let owner = |id: u32| if Some(id) == own { GUEST } else { OTHER_USER };
+        let owner = |id: u32| if Some(id) == own { GUEST } else { NOBODY };
         let ctime = super::or_now(time(metadata.ctime(), metadata.ctime_nsec()));
         let stat = Stat {
             dev: DEVICE + 1 + number as u64,

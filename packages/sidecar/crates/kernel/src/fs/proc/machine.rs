@@ -6,6 +6,7 @@ use super::Proc;
 use crate::boot_id::Uuid;
 use crate::caller_scope::current_caller;
 use crate::fs::tree::FileSystem;
+use crate::fs::user::NOBODY;
 use crate::fs::walk::Location;
 use coldframe_sys as sys;
 use std::fmt::Write as _;
@@ -30,6 +31,8 @@ pub(super) const KERNEL: &[(&str, Text)] = &[
     ("hostname", |_, _| format!("{HOSTNAME}\n")),
     ("osrelease", |_, _| format!("{RELEASE}\n")),
     ("ostype", |_, _| "Linux\n".to_owned()),
+    ("overflowgid", |_, _| format!("{NOBODY}\n")),
+    ("overflowuid", |_, _| format!("{NOBODY}\n")),
     ("pid_max", |_, _| "4194304\n".to_owned()),
     ("version", |_, _| format!("{VERSION}\n")),
 ];

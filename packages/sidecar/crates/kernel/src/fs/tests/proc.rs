@@ -83,6 +83,7 @@ fn every_listed_file_exists_and_is_readable() {
     assert_eq!(text(&mut guest, "/proc/self/environ"), "KEY=value\0");
     assert_eq!(text(&mut guest, "/proc/self/comm"), "node\n");
     assert_eq!(text(&mut guest, "/proc/sys/kernel/osrelease"), "6.1.0\n");
+    assert_eq!(text(&mut guest, "/proc/sys/kernel/overflowuid"), "65534\n");
     assert_eq!(text(&mut guest, "/proc/self/stat").split(' ').count(), 52);
     assert!(text(&mut guest, "/proc/self/status").contains("\nUid:\t1000\t1000\t1000\t1000\n"));
     assert!(text(&mut guest, "/proc/self/limits").contains("Max open files            256 "));
