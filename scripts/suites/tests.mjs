@@ -1,7 +1,7 @@
 // The test suites: the Rust workspace, the TypeScript packages with the repository itself, and a
 // run of the SDK's fuzzer. `pnpm test:long` also runs the engine's long tests, the tests of the
-// sanitized guest and the fuzz targets of the sidecar. The command then opens the documentation
-// site in a browser.
+// sanitized guest, the fuzz targets of the sidecar and the packages of Python. The command then
+// opens the documentation site in a browser.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { cargo } from '../build/cargo.mjs';
@@ -91,6 +91,9 @@ const targets = (print) =>
 
 const sanitized = (print) => run(process.execPath, ['scripts/sanitized.mjs'], { onLine: print, longestMs: 2 * LONGEST_MS });
 
+const pythonPackages = (print) =>
+  run(process.execPath, ['packages/python/test/packages/run.mjs'], { onLine: print, longestMs: LONGEST_MS });
+
 const look = (print) => run(process.execPath, ['packages/site/browser/look.mjs'], { onLine: print });
 
 export const tests = [{ name: 'Rust tests', run: rust }, { name: 'TypeScript tests', run: vitest }, single('fuzz, SDK', sdkFuzz)];
@@ -101,5 +104,6 @@ export const longTests = [
   single('random programs', engine('random-programs/run.mjs')),
   single('sanitized guest', sanitized),
   single('fuzz, sidecar', targets),
+  single('packages of Python', pythonPackages),
   single('documentation site in a browser', look),
 ];

@@ -8,6 +8,7 @@ Next: program.
 import importlib.util
 import os
 import runpy
+import site
 import sys
 import warnings
 
@@ -151,6 +152,9 @@ def _apply_environment(options):
         return
     folders = os.environ.get("PYTHONPATH", "")
     sys.path[:0] = [folder for folder in folders.split(os.pathsep) if folder]
+    if folders:
+        # pip passes the folders of a build's requirements in this way.
+        site.execsitecustomize()
     filters = [text.strip() for text in os.environ.get("PYTHONWARNINGS", "").split(",") if text.strip()]
     if filters:
         sys.warnoptions[:0] = filters

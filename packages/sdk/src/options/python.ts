@@ -16,6 +16,11 @@ export interface PythonOptions {
   packages?: readonly string[] | undefined;
   /** A requirements file of this machine, which may have hashes. @default none */
   requirements?: string | undefined;
+  /**
+   * Names of packages that are built from their source distributions, such as `markupsafe`, which
+   * `flask` needs. The build must work without a compiler. @default []
+   */
+  noBinary?: readonly string[] | undefined;
   /** The index of packages. @default 'https://pypi.org/simple' */
   indexUrl?: string | undefined;
   /** Further indexes. @default [] */
@@ -42,6 +47,7 @@ const INDEX_URL = matching(/^https?:\/\/[^\s\0]{1,2000}$/, 'a URL of an index, s
 const PYTHON: OptionTable<PythonOptions> = {
   packages: known(listOf(rule(isEntry, REQUIREMENT_EXPECTED), `a list with ${REQUIREMENT_EXPECTED}`), ['install']),
   requirements: known(HOST_FILE, ['requirementsFile']),
+  noBinary: listOf(matching(/^[A-Za-z0-9][\w.-]{0,199}$/, 'the name of a package'), 'a list of names of packages'),
   indexUrl: known(INDEX_URL, ['index', 'registry']),
   extraIndexUrls: known(listOf(INDEX_URL, 'a list of URLs of indexes'), ['extraIndexUrl']),
   network: NETWORK_OPTIONS,

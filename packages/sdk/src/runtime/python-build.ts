@@ -47,12 +47,13 @@ export async function buildPackages(options: NodeRuntimeOptions, inputs: Package
 }
 
 function argumentsOf({ python, requirements, wheels, requirementsFile }: PackageInputs): string[] {
-  const { indexUrl = DEFAULT_INDEX, extraIndexUrls = [] } = python;
+  const { indexUrl = DEFAULT_INDEX, extraIndexUrls = [], noBinary = [] } = python;
   return [
     'install',
     '--no-input',
     `--index-url=${indexUrl}`,
     ...extraIndexUrls.map((url) => `--extra-index-url=${url}`),
+    ...noBinary.map((name) => `--no-binary=${name}`),
     ...(requirementsFile === undefined ? [] : ['-r', REQUIREMENTS]),
     '--',
     ...[...wheels.keys()].map((file) => `${FOLDER}/${file}`),

@@ -27,7 +27,7 @@ export interface PackageInputs {
 
 /** Reads the files of the option. @throws `ERR_PYTHON_PACKAGES` for a file that cannot be read */
 export async function readInputs(python: PythonOptions): Promise<PackageInputs> {
-  const { packages = [], requirements, indexUrl = DEFAULT_INDEX, extraIndexUrls = [] } = python;
+  const { packages = [], requirements, indexUrl = DEFAULT_INDEX, extraIndexUrls = [], noBinary = [] } = python;
   const read = async (path: string): Promise<Uint8Array> => {
     try {
       return await requireBuiltin('node:fs').promises.readFile(path);
@@ -46,6 +46,7 @@ export async function readInputs(python: PythonOptions): Promise<PackageInputs> 
     requirementsFile && digest(requirementsFile),
     indexUrl,
     extraIndexUrls,
+    [...noBinary].sort(),
   ];
   const name = `python-packages-${digest(JSON.stringify(inputs)).slice(0, 32)}`;
   return { python, name, requirements: packages.filter((entry) => !isWheelPath(entry)), wheels, requirementsFile };

@@ -56,6 +56,8 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
     { packages: ['./folder'] },
     { packages: ['a @ https://example.com/a.whl'], indexUrl: 'http://127.0.0.1:1/simple' },
     { packages: 'requests' },
+    { noBinary: ['markupsafe'] },
+    { noBinary: [':all:'] },
     { requirements: 'requirements.txt', extraIndexUrls: ['https://example.com/simple'] },
     { indexUrl: 'ftp://example.com' },
     { extraIndexUrls: ['https://'] },

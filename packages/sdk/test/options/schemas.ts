@@ -141,6 +141,7 @@ const python = z.optional(
   z.strictObject({
     packages: z.optional(z.array(z.custom(isRequirement))),
     requirements: z.optional(HOST_PATH),
+    noBinary: z.optional(z.array(matching(/^[a-z0-9][\w.-]{0,199}$/i))),
     indexUrl: z.optional(indexUrl),
     extraIndexUrls: z.optional(z.array(indexUrl)),
   }),

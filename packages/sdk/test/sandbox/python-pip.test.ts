@@ -145,7 +145,7 @@ describe.skipIf(!isBuilt)('pip', () => {
           /Ignored wheels for other platforms, such as native-1\.0-cp313-cp313-manylinux\S+\n[\s\S]*No matching/,
         ),
       ]);
-      expect(stderr).toContain('Ignored source distributions, which only-binary excludes, such as native-1.0.tar.gz');
+      expect(stderr).toContain('Ignored source distributions (--no-binary native builds them), such as native-1.0.tar.gz');
       expect((await pip(runtime, 'install ours')).stdout).toContain('Successfully installed ours-1.0');
     });
   });
