@@ -57,7 +57,7 @@ const digest = (data: string | Uint8Array): string =>
 
 let image: Promise<string> | undefined;
 
-/** Returns the digest of Python's image, which also changes with pip. Empty without Python. */
+/** Returns the digest of the image of Python. Empty without Python. */
 function imageDigest(): Promise<string> {
   image ??= readImage();
   return image;
