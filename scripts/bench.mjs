@@ -7,7 +7,7 @@ import { fromRoot } from './build/paths.mjs';
 import { ensureBuilt, runMain } from './build.mjs';
 
 await runMain(async () => {
-  await ensureBuilt();
+  await ensureBuilt({ python: process.argv[2] === 'python' });
   const file = fromRoot('packages/benchmarks/dist/main.js');
   process.chdir(process.env.INIT_CWD ?? process.cwd());
   process.argv.splice(1, 1, file);

@@ -12,6 +12,7 @@ import { neighbour } from './neighbour/benchmark.js';
 import { network } from './network/benchmark.js';
 import { peersBenchmark } from './peers/benchmark.js';
 import { pool } from './pool/benchmark.js';
+import { python } from './python/benchmark.js';
 import { serve } from './serve/benchmark.js';
 import type { AnyBenchmark } from './suite/benchmark.js';
 import { userland } from './userland/benchmark.js';
@@ -28,6 +29,7 @@ export const benchmarks: readonly AnyBenchmark[] = [
   neighbour,
   network,
   serve,
+  python,
   gateBenchmark,
   peersBenchmark,
 ];

@@ -172,6 +172,16 @@ const FIRST_VERSIONS: Record<string, { json: object; names: string[] }> = {
     },
     names: ['node:vm, cold', 'node:vm, warm', 'node:vm, calls'],
   },
+  'coldframe-python/1': {
+    json: {
+      starts: [{ version: '3.13.0', rows: [{ name: 'cold', what: '', isFloor: false, times: statistics }] }],
+      memory: [],
+      clones: [],
+      endings: [{ name: 'a wait', kill: statistics, late: statistics, interrupt: statistics }],
+      programs: [{ name: 'nbody', box: statistics, native: statistics, ratio: 2 }],
+    },
+    names: ['cold', 'SIGKILL: a wait', 'nbody', 'nbody, native'],
+  },
   'coldframe-serve/1': {
     json: {
       times: [{ name: 'create', server: statistics, floor: statistics, floorName: 'the SDK' }],
