@@ -4,7 +4,9 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { refusalOf, signatureOf } from '../src/envd/access.ts';
+import { BACKLOG_BYTES, Backlog } from '../src/envd/backlog.ts';
 import { resolvePath } from '../src/envd/paths.ts';
+import { Program } from '../src/envd/programs.ts';
 import { Queue } from '../src/envd/queue.ts';
 import { DEFAULT_USER, userOf, userOfHeader } from '../src/envd/user.ts';
 import { targetOf } from '../src/front/target.ts';
@@ -72,4 +74,86 @@ test('the host name or two headers name the port of a sandbox', () => {
   for (const [id, port] of [['iabc'], ['i/c', '80'], ['iabc', '0'], ['iabc', '65536'], ['iabc', 'x']]) {
     expect(of('localhost', id, port)).toBe('malformed');
   }
+});
+
+test('a closed queue returns the values that no loop has read', async () => {
+  const queue = new Queue<string>(100, ({ length }) => length);
+  for (const value of ['a', 'b', 'c']) queue.push(value);
+  const values = queue[Symbol.asyncIterator]();
+  expect((await values.next()).value).toBe('a');
+  expect(queue.close()).toEqual(['b', 'c']);
+  expect([(await values.next()).done, queue.close()]).toEqual([true, []]);
+});
+
+const textsOf = (backlog: Backlog) => backlog.take().map(({ source, bytes }) => [source, Buffer.from(bytes).toString()]);
+const bytesOf = (text: string): Uint8Array => Buffer.from(text);
+
+test('a backlog keeps the order of sources, and joins small pieces of one source', () => {
+  const backlog = new Backlog();
+  for (const [source, text] of [
+    ['stdout', 'a'],
+    ['stdout', 'b'],
+    ['stderr', 'c'],
+    ['stdout', 'd'],
+    ['stdout', ''],
+  ] as const) {
+    backlog.add({ source, bytes: bytesOf(text) });
+  }
+  expect(textsOf(backlog)).toEqual([
+    ['stdout', 'ab'],
+    ['stderr', 'c'],
+    ['stdout', 'd'],
+  ]);
+  expect(backlog.take()).toEqual([]);
+});
+
+test('a backlog keeps the newest bytes, and a bounded number of pieces', () => {
+  const backlog = new Backlog();
+  const all = Array.from({ length: 20_000 }, (_, at) => `${String(at).padStart(7)}\n`).join('');
+  for (let at = 0; at < all.length; at += 1_000) backlog.add({ source: 'pty', bytes: bytesOf(all.slice(at, at + 1_000)) });
+  const kept = textsOf(backlog)
+    .map(([, text]) => text)
+    .join('');
+  expect(kept).toBe(all.slice(-BACKLOG_BYTES));
+  backlog.add({ source: 'pty', bytes: bytesOf(all) });
+  expect(textsOf(backlog)).toEqual([['pty', all.slice(-BACKLOG_BYTES)]]);
+  for (let at = 0; at < 10_000; at++) backlog.add({ source: at % 2 === 0 ? 'stdout' : 'stderr', bytes: bytesOf('x') });
+  expect(backlog.take().length).toBe(1_024);
+});
+
+test('the kept output does not hold the buffer of its chunk', () => {
+  const backlog = new Backlog();
+  const chunk = Buffer.alloc(1 << 20, 'a');
+  backlog.add({ source: 'stdout', bytes: chunk.subarray(0, 5_000) });
+  chunk.fill('b');
+  expect(textsOf(backlog)).toEqual([['stdout', 'a'.repeat(5_000)]]);
+});
+
+test('the output that the last reader has not taken precedes the output after it has left', () => {
+  const program = new Program({ cmd: 'x', args: [], envs: {}, cwd: undefined, tag: undefined, hasStdin: true }, false);
+  const { onStdout, onStderr } = program.handlers;
+  const readerOf = (seen: string[]) => ({
+    output: (source: string, bytes: Uint8Array) => void seen.push(`${source} ${Buffer.from(bytes)}`),
+    end: () => void seen.push('end'),
+  });
+  const untaken = [{ source: 'stdout' as const, bytes: bytesOf('untaken') }];
+  const first: string[] = [];
+  const second: string[] = [];
+  const third: string[] = [];
+  const observed: string[] = [];
+  program.observe(readerOf(observed));
+  onStdout(bytesOf('before'));
+  const [one, two] = [readerOf(first), readerOf(second)];
+  program.read(one);
+  program.read(two);
+  onStderr(bytesOf('live'));
+  program.leave(one, untaken);
+  program.leave(two, [...untaken, { source: 'stderr', bytes: bytesOf('live') }]);
+  onStderr(bytesOf('after'));
+  program.read(readerOf(third));
+  onStdout(bytesOf('live again'));
+  expect(first).toEqual(['stdout before', 'stderr live']);
+  expect(second).toEqual(['stderr live']);
+  expect(third).toEqual(['stdout untaken', 'stderr liveafter', 'stdout live again']);
+  expect(observed).toEqual(['stdout before', 'stderr live', 'stderr after', 'stdout live again']);
 });

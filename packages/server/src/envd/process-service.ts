@@ -14,6 +14,7 @@ import {
   type PTY,
   Signal,
 } from '../generated/process_pb.js';
+import type { Output } from './backlog.js';
 import { calledBy } from './context.js';
 import { resolvePath } from './paths.js';
 import type { OutputSource, Program, ProgramEnd, Reader, TerminalSize } from './programs.js';
@@ -158,6 +159,9 @@ function sizeOfTerminal({ size }: PTY): TerminalSize {
 class Events implements Reader {
   readonly #queue = new Queue<ProcessEvent>(WAITING_BYTES, sizeOf);
   readonly #socket: Socket;
+  #program: Program | undefined;
+  /** The event that the loop of the client has and may not have sent. */
+  #sending: ProcessEvent | undefined;
 
   /** `socket` is the connection of the client. */
   constructor(socket: Socket) {
@@ -173,7 +177,7 @@ class Events implements Reader {
   async #untilStalled(read: Promise<void>): Promise<void> {
     const timer = setTimeout(() => {
       this.#socket.destroy();
-      this.#queue.close();
+      this.#leave();
     }, STALLED_MS);
     timer.unref();
     await read;
@@ -187,10 +191,9 @@ class Events implements Reader {
 
   /** Yields the start, the output and the end of the program until the call of the client ends. */
   async *of(program: Program, context: HandlerContext): AsyncIterable<ProcessEvent> {
-    const close = (): void => {
-      program.leave(this);
-      this.#queue.close();
-    };
+    this.#program = program;
+    const close = (): void => this.#leave();
+    if (context.signal.aborted) close();
     context.signal.addEventListener('abort', close);
     const seconds = Math.min(Number(context.requestHeader.get('keepalive-ping-interval')) || KEEPALIVE_S, LONGEST_KEEPALIVE_S);
     const timer = setInterval(() => this.#queue.push(eventOf({ case: 'keepalive', value: {} })), seconds * 1_000);
@@ -199,7 +202,9 @@ class Events implements Reader {
       yield eventOf({ case: 'start', value: { pid: program.pid } });
       for await (const event of this.#queue) {
         timer.refresh();
+        this.#sending = event;
         yield event;
+        this.#sending = undefined;
       }
     } finally {
       clearInterval(timer);
@@ -208,6 +213,13 @@ class Events implements Reader {
     }
     if (isDeadline(context)) throw new ConnectError('the time of the command is over', Code.DeadlineExceeded);
   }
+
+  // Returns the output that the client has not taken to the program.
+  #leave(): void {
+    const events = this.#sending === undefined ? [] : [this.#sending];
+    this.#sending = undefined;
+    this.#program?.leave(this, [...events, ...this.#queue.close()].flatMap(outputOf));
+  }
 }
 
 type EventInit = NonNullable<MessageInitShape<typeof ProcessEventSchema>['event']>;
@@ -215,6 +227,11 @@ const eventOf = (event: EventInit): ProcessEvent => create(ProcessEventSchema, {
 
 function endEvent({ exitCode, exited, status }: ProgramEnd): MessageInitShape<typeof ProcessEvent_EndEventSchema> {
   return { exitCode, exited, status, ...(exitCode === 0 ? {} : { error: status }) };
+}
+
+function outputOf({ event }: ProcessEvent): Output[] {
+  const output = event.case === 'data' ? event.value.output : undefined;
+  return output?.case === undefined ? [] : [{ source: output.case, bytes: output.value }];
 }
 
 const sizeOf = ({ event }: ProcessEvent): number => (event.case === 'data' ? (event.value.output.value?.length ?? 0) : 0);

@@ -1,12 +1,13 @@
 // The programs that clients started in one sandbox. Any number of readers receive their output. The
 // end of a program is kept for late readers.
 //
-// A program's output is read from its start on. Output that no client reads is dropped, so that no
-// program waits for a reader. A client that reads slowly makes the program wait, as a full pipe
-// does.
+// A program's output is read from its start on. The newest output that no client has read is kept
+// for the next client (`backlog.ts`). Older output is dropped, so that no program waits for a
+// reader. A client that reads slowly makes the program wait, as a full pipe does.
 
 import { type ExecResult, type GuestProcess, isColdframeError, type NodeRuntime, type Terminal } from 'coldframe';
 import type { Logs } from '../sandboxes/logs.js';
+import { Backlog, type Output } from './backlog.js';
 import type { User } from './user.js';
 
 /** Milliseconds for which the end of a program is kept. */
@@ -69,6 +70,8 @@ export class Program {
   #handle: Handle | undefined;
   #deadline: NodeJS.Timeout | undefined;
   readonly #readers = new Set<Reader>();
+  #observer: Reader | undefined;
+  readonly #backlog = new Backlog();
 
   constructor({ cmd, args, envs, cwd, tag, hasStdin }: Known, isOnTerminal: boolean) {
     this.config = { cmd, args, envs, cwd };
@@ -90,6 +93,8 @@ export class Program {
   /** The handlers of the output, for the options of `spawnCommand()` and `attach()`. */
   get handlers() {
     const pass = (source: OutputSource) => (bytes: Uint8Array) => {
+      void this.#observer?.output(source, bytes);
+      if (this.#readers.size === 0) this.#backlog.add({ source, bytes });
       const waits = [...this.#readers].map((reader) => reader.output(source, bytes)).filter((wait) => wait !== undefined);
       return waits.length === 0 ? undefined : Promise.all(waits);
     };
@@ -102,6 +107,7 @@ export class Program {
     const finish = (end: ProgramEnd): void => {
       this.ended = end;
       clearTimeout(this.#deadline);
+      this.#observer?.end(end);
       for (const reader of this.#readers) reader.end(end);
       this.#readers.clear();
       onEnd();
@@ -119,15 +125,27 @@ export class Program {
     this.#deadline.unref();
   }
 
-  /** Adds a reader. A reader of an ended program receives the end at once. */
+  /**
+   * Adds a reader, which receives the unread output first. A reader of an ended program then
+   * receives the end at once.
+   */
   read(reader: Reader): void {
+    for (const { source, bytes } of this.#backlog.take()) void reader.output(source, bytes);
     if (this.ended !== undefined) reader.end(this.ended);
     else this.#readers.add(reader);
   }
 
-  /** Removes a reader. */
-  leave(reader: Reader): void {
+  /** Sets the observer of all output. An observer delays no output and counts as no reader. */
+  observe(observer: Reader): void {
+    this.#observer = observer;
+  }
+
+  /**
+   * Removes a reader. The output that the last reader has not taken is kept for the next reader.
+   */
+  leave(reader: Reader, untaken: readonly Output[]): void {
     this.#readers.delete(reader);
+    if (this.#readers.size === 0) for (const output of untaken) this.#backlog.add(output);
   }
 
   /** Writes to stdin, or types on the terminal. Fails with `EPIPE` if no program reads. */
@@ -182,7 +200,7 @@ export class Programs {
     const { terminal } = start;
     const program = new Program(start, terminal !== undefined);
     program.read(reader);
-    program.read(this.#logger(program));
+    program.observe(this.#logger(program));
     if (terminal === undefined) {
       this.#adopt(program, handleOf(await this.#spawn(program, start)));
       // The request is sent before all later requests about the program. An ended program has no
@@ -218,7 +236,7 @@ export class Programs {
       const known = before === undefined ? unknown : { ...before.config, tag: before.tag, hasStdin: before.hasStdin };
       const program = new Program(known, before?.isOnTerminal ?? false);
       try {
-        program.read(this.#logger(program));
+        program.observe(this.#logger(program));
         this.#adopt(program, handleOf(await entry.attach(program.handlers)));
       } catch (error) {
         // A runner, or a program that has ended.
@@ -233,7 +251,6 @@ export class Programs {
     return [...this.#programs.values()].findLast(({ tag }) => tag === selector.tag);
   }
 
-  // The logger is a reader that never makes the program wait.
   #logger(program: Program): Reader {
     // Output can arrive before the pid.
     const fields = (): Record<string, string> => ({ pid: String(program.knownPid ?? ''), cmd: program.config.cmd });

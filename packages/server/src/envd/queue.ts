@@ -32,11 +32,12 @@ export class Queue<T> implements AsyncIterable<T> {
     this.#release();
   }
 
-  /** Drops all values, and ends the queue. */
-  close(): void {
-    this.#values.length = 0;
+  /** Ends the queue, and returns the values that no loop has read. */
+  close(): T[] {
+    const values = this.#values.splice(0);
     this.#size = 0;
     this.end();
+    return values;
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<T> {
