@@ -17,7 +17,7 @@ use coldframe_ids::{Digest, EvaluationId};
 use coldframe_kernel::Limits;
 use coldframe_memory::Piece;
 use coldframe_sys::{self as sys, PAGE};
-use coldframe_vm::VmSnapshot;
+use coldframe_vm::{HashedCopy, Pages, VmSnapshot};
 use sha2::{Digest as _, Sha256};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -136,12 +136,18 @@ impl Base {
             }
         }
         let head = corrected(&self.memory.0, &pages);
+        let bytes = [&head[..], &pages].concat();
         let file = sys::memory_file().expect("a file in memory");
-        file.write_all_at(&[&head[..], &pages].concat(), 0).expect("a file in memory can be written");
+        file.write_all_at(&bytes, 0).expect("a file in memory can be written");
         let factory = self.core.installation().node().clone();
         let len = (head.len() + pages.len()) as u64;
         let piece = Piece::new(file, len, factory.image().budget())?;
-        Ok(VmSnapshot::read(&factory, &piece, (0, len), Path::new("input"))?.snapshot)
+        let read = VmSnapshot::read(&factory, &piece, (0, len), Pages::Unchecked, Path::new("input"));
+        let mut copied = Vec::new();
+        let copy = VmSnapshot::copy(&factory, &mut HashedCopy::new(&mut &bytes[..], &mut copied), len);
+        assert_eq!(copy.ok(), read.as_ref().ok().map(|read| read.name), "a copy and a read accept the same bytes");
+        assert!(read.is_err() || copied == bytes, "a copy has the bytes of its source");
+        Ok(read?.snapshot)
     }
 }
 

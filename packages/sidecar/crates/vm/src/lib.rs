@@ -26,7 +26,7 @@ pub use data::{Fatal, MemoryRefusal, StoreData};
 pub use owner::{Checkpoint, Owner, checkpoint};
 #[cfg(any(test, feature = "fuzzing"))]
 pub use snapshot::fuzzing;
-pub use snapshot::{FormatError, LaidOut, Opened, VmSnapshot};
+pub use snapshot::{CopyError, FormatError, HashedCopy, LaidOut, Opened, Pages, VmSnapshot};
 
 use clock::Clock;
 use coldframe_abi::{ExitReason, GuestStatus, StateBlock};

@@ -1,7 +1,9 @@
 //! Writes snapshots to files, and reads snapshots from files.
 //!
 //! The digest of every part is checked before the part is used. The file is mapped, and restores
-//! share its pages. Next: `format.rs`, the layout of the bytes; `folder.rs`, the files on disk.
+//! share its pages. A copy of a file is checked while the bytes are copied, so an export and an
+//! import read the bytes once. Next: `format.rs`, the layout of the bytes; `folder.rs`, the files
+//! on disk.
 
 use super::SnapshotInfo;
 use super::format::{FIXED, Head, MemoryEntry, head_len, padded};
@@ -11,13 +13,16 @@ use crate::snapshot::StoredMemory;
 use coldframe_error::Error;
 use coldframe_ids::Digest;
 use coldframe_memory::Piece;
-use coldframe_vm::{LaidOut, VmSnapshot};
+use coldframe_vm::{CopyError, HashedCopy, LaidOut, Pages, VmSnapshot};
 use sha2::{Digest as _, Sha256};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
+
+const WRONG_STATE: &str = "its state is not what was written";
+const WRONG_MEMORY: &str = "a memory is not the one that its head names";
 
 /// The content of a file to be written.
 pub(super) struct Content {
@@ -79,6 +84,9 @@ pub(super) fn body_len(head: &Head) -> u64 {
     padded(head.state_len) + head.memories.iter().map(|memory| memory.len).sum::<u64>()
 }
 
+/// The proof that [`Source::copy`] has checked the bytes of a file.
+pub(super) struct Checked(());
+
 /// A file whose head has been read and checked.
 pub(super) struct Source {
     pub(super) file: File,
@@ -89,10 +97,6 @@ pub(super) struct Source {
 
 impl Source {
     /// Opens `path`, which must be an ordinary file, and reads its head.
-    pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        Self::open_with(path, 0)
-    }
-
     fn open_with(path: &Path, flags: i32) -> Result<Self, Error> {
         // With O_NONBLOCK, opening a pipe does not wait for a writer. The pipe is refused
         // afterwards.
@@ -144,6 +148,21 @@ impl Source {
 
     /// Checks the whole file and makes the snapshot. Errors name `path`.
     pub(super) fn assemble<S: Storable>(self, installation: &Installation, path: &Path) -> Result<Arc<S>, Error> {
+        self.assembled(installation, path, Pages::Unchecked)
+    }
+
+    /// Makes the snapshot like [`Source::assemble`], without another hash. The file is the copy
+    /// that returned `Checked`, and no other process changes the copy.
+    pub(super) fn assemble_copy<S: Storable>(
+        self,
+        installation: &Installation,
+        path: &Path,
+        _: Checked,
+    ) -> Result<Arc<S>, Error> {
+        self.assembled(installation, path, Pages::Checked)
+    }
+
+    fn assembled<S: Storable>(self, installation: &Installation, path: &Path, pages: Pages) -> Result<Arc<S>, Error> {
         self.check_image(installation)?;
         let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };
         let Self { file, meta, head, body_at } = self;
@@ -155,15 +174,16 @@ impl Source {
         let state_len = usize::try_from(head.state_len).map_err(|_| damaged("its state is too long"))?;
         let all = piece.bytes(body_at, padded(head.state_len) as usize).ok_or_else(|| damaged("it cannot be mapped"))?;
         let (state, padding) = all.split_at(state_len);
-        if Sha256::digest(state)[..] != *head.state.as_bytes() || padding.iter().any(|byte| *byte != 0) {
-            return Err(damaged("its state is not what was written"));
+        let is_written = || Sha256::digest(state)[..] == *head.state.as_bytes() && padding.iter().all(|byte| *byte == 0);
+        if pages == Pages::Unchecked && !is_written() {
+            return Err(damaged(WRONG_STATE));
         }
         let mut at = body_at + all.len() as u64;
         let mut memories = Vec::with_capacity(head.memories.len());
         for MemoryEntry { pid, image, len, name } in head.memories {
-            let opened = VmSnapshot::read(&*installation.factory(image)?, &piece, (at, len), path)?;
+            let opened = VmSnapshot::read(&*installation.factory(image)?, &piece, (at, len), pages, path)?;
             if opened.name != name {
-                return Err(damaged("a memory is not the one that its head names"));
+                return Err(damaged(WRONG_MEMORY));
             }
             memories.push(StoredMemory { pid, image, snapshot: opened.snapshot });
             at += len;
@@ -175,13 +195,34 @@ impl Source {
         })
     }
 
-    /// Writes `head` and then the body of this file to `file`.
-    pub(super) fn copy(&mut self, head: &[u8], file: &mut File) -> io::Result<()> {
-        file.write_all(head)?;
-        self.file.seek(SeekFrom::Start(self.body_at))?;
-        let len = self.meta.len() - self.body_at;
-        let copied = io::copy(&mut Read::by_ref(&mut self.file).take(len), file)?;
-        if copied == len { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    /// Writes `head` and then the body of this file to `file`. Checks every byte of the body, and
+    /// that the snapshot was taken with the installation's image. Errors name the paths of both
+    /// files.
+    pub(super) fn copy(
+        mut self,
+        head: &[u8],
+        installation: &Installation,
+        (file, to): (&mut File, &Path),
+        from: &Path,
+    ) -> Result<Checked, Error> {
+        self.check_image(installation)?;
+        file.write_all(head).map_err(|error| Error::snapshot_file(to, &error))?;
+        self.file.seek(SeekFrom::Start(self.body_at)).map_err(|error| Error::snapshot_file(from, &error))?;
+        let failed = |error: CopyError| error.of(from, to);
+        let damaged = |reason: &str| Err(failed(CopyError::Refused(reason.into())));
+        let mut copy = HashedCopy::new(&mut self.file, file);
+        let state = copy.bytes(self.head.state_len).map_err(failed)?;
+        let has_zeros = copy.zeros(padded(self.head.state_len) - self.head.state_len).map_err(failed)?;
+        if state != self.head.state || !has_zeros {
+            return damaged(WRONG_STATE);
+        }
+        for memory in &self.head.memories {
+            let factory = installation.factory(memory.image)?;
+            if VmSnapshot::copy(&factory, &mut copy, memory.len).map_err(failed)? != memory.name {
+                return damaged(WRONG_MEMORY);
+            }
+        }
+        Ok(Checked(()))
     }
 }
 

@@ -20,7 +20,7 @@ use crate::installation::Installation;
 use coldframe_error::Error;
 use coldframe_ids::Digest;
 use std::collections::BTreeMap;
-use std::io::{Seek, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -162,11 +162,8 @@ impl<S: Storable> LayeredStore<S> {
         let source = Source::open_own(path, tenant, id)?;
         let (stamp, digest, state_len) = (Stamp::of(&source.meta), source.head.digest(), source.head.state_len);
         let used = source.file.try_clone();
-        let snapshot: Arc<S> = source.assemble(&self.layers.installation, path).inspect_err(|error| {
-            if matches!(error, Error::SnapshotDamaged { .. } | Error::SnapshotForeign { .. }) {
-                self.layers.index.mark(path, stamp, error);
-            }
-        })?;
+        let snapshot: Arc<S> =
+            source.assemble(&self.layers.installation, path).inspect_err(|error| self.mark(path, stamp, error))?;
         if let Ok(file) = used {
             self.layers.folder.touch(&file);
         }
@@ -243,29 +240,37 @@ impl<S: Storable> LayeredStore<S> {
     /// Writes a snapshot to a file that any store can import, and replaces an existing file. The
     /// file does not name the tenant.
     pub fn export(&self, tenant: &str, name: &str, path: &Path) -> Result<(), Error> {
-        let snapshot = self.get(tenant, name)?;
-        let id = &snapshot.info().id;
+        let id = self.id_of(tenant, name)?;
         // A snapshot in memory is valid, regardless of its file.
-        if let Some(own) = self.layers.folder.file(tenant, id).filter(|_| self.kept(tenant, id).is_none()) {
-            let source = Source::open_own(&own, tenant, id);
-            if !is_absent(&source) {
-                let mut source = source?;
-                let head = with_info(&source.head, SnapshotInfo { tenant: String::new(), ..source.head.info.clone() })?;
-                return atomic_replace(path, |file| {
-                    source.copy(&head, file).map_err(|error| Error::snapshot_file(path, &error))?;
-                    // The source's body was not checked, so the written copy is checked.
-                    let copy = file.rewind().and_then(|()| file.try_clone());
-                    let copy = copy.map_err(|error| Error::snapshot_file(path, &error))?;
-                    Source::of(copy, path)?.assemble::<S>(&self.layers.installation, &own).map(drop)
-                });
-            }
+        if let Some(kept) = self.kept(tenant, &id) {
+            let content = Content::of(&self.layers.installation, &*kept.snapshot)?.without_tenant();
+            let head = encoded(content.head())?;
+            return atomic_replace(path, |file| {
+                let written = file.write_all(&head).and_then(|()| content.write_body(file));
+                written.map_err(|error| Error::snapshot_file(path, &error))
+            });
         }
-        let content = Content::of(&self.layers.installation, &*snapshot)?.without_tenant();
-        let head = encoded(content.head())?;
-        atomic_replace(path, |file| {
-            let written = file.write_all(&head).and_then(|()| content.write_body(file));
-            written.map_err(|error| Error::snapshot_file(path, &error))
-        })
+        let own = self.layers.folder.file(tenant, &id).ok_or_else(|| not_found(name))?;
+        let source = Source::open_own(&own, tenant, &id);
+        if is_absent(&source) {
+            return Err(not_found(name));
+        }
+        let source = source?;
+        let head = with_info(&source.head, SnapshotInfo { tenant: String::new(), ..source.head.info.clone() })?;
+        let (stamp, used) = (Stamp::of(&source.meta), source.file.try_clone());
+        atomic_replace(path, |file| source.copy(&head, &self.layers.installation, (file, path), &own).map(drop))
+            .inspect_err(|error| self.mark(&own, stamp, error))?;
+        if let Ok(file) = used {
+            self.layers.folder.touch(&file);
+        }
+        Ok(())
+    }
+
+    /// Remembers that the body of a file of the folder is damaged or foreign.
+    fn mark(&self, path: &Path, stamp: Stamp, error: &Error) {
+        if matches!(error, Error::SnapshotDamaged { .. } | Error::SnapshotForeign { .. }) {
+            self.layers.index.mark(path, stamp, error);
+        }
     }
 
     /// Checks an exported file and imports the snapshot to disk under its id. If the store already
@@ -273,28 +278,35 @@ impl<S: Storable> LayeredStore<S> {
     /// fails.
     pub fn import(&self, tenant: &str, path: &Path) -> Result<(SnapshotInfo, Stored), Error> {
         let file = coldframe_sys::host_access().file(path).map_err(|error| Error::snapshot_file(path, &error))?;
-        let mut source = Source::of(file, path)?;
+        let source = Source::of(file, path)?;
         source.check_image(&self.layers.installation)?;
         let id = source.head.info.id.clone();
         let head = with_info(&source.head, SnapshotInfo { tenant: tenant.to_owned(), ..source.head.info.clone() })?;
         let len = head.len() as u64 + super::content::body_len(&source.head);
+        let own = source.head.digest();
         self.layers.writes.after(tenant, &id, || {
             // A damaged file is replaced.
             match self.digest_of(tenant, &id) {
-                Ok(Some(digest)) if digest != source.head.digest() => return Err(Error::SnapshotExists { id: id.clone() }),
+                Ok(Some(digest)) if digest != own => return Err(Error::SnapshotExists { id: id.clone() }),
                 Ok(Some(_)) if self.is_written(tenant, &id) => return Ok(()),
                 Ok(_) | Err(_) => {}
             }
+            let mut opened = None;
             self.layers.folder.write((tenant, &id), len, Retention::No, |file, part| {
-                source.copy(&head, file).map_err(|error| match error.kind() {
-                    std::io::ErrorKind::UnexpectedEof => {
-                        Error::SnapshotDamaged { path: path.display().to_string(), reason: "it became shorter".to_owned() }
-                    }
-                    _ => Error::snapshot_file(part, &error),
-                })?;
-                // The copy is checked, because no other process can change the copy.
-                Source::open(part)?.assemble::<S>(&self.layers.installation, path).map(drop)
-            })
+                let checked = source.copy(&head, &self.layers.installation, (file, part), path)?;
+                // No other process can change the copy.
+                let copy = std::fs::File::open(part).map_err(|error| Error::snapshot_file(part, &error))?;
+                let copy = Source::of(copy, part)?;
+                let origin = (Stamp::of(&copy.meta).inode, copy.head.state_len);
+                opened = Some((copy.assemble_copy::<S>(&self.layers.installation, path, checked)?, origin));
+                Ok(())
+            })?;
+            // The first restore then reads no byte again. The snapshot is usable even if the memory
+            // layer cannot keep it.
+            if let Some((snapshot, origin)) = opened {
+                let _ = self.layers.memory.keep(&snapshot, Some(own), Some(origin));
+            }
+            Ok(())
         })?;
         self.find(tenant, &id)
     }

@@ -11,7 +11,7 @@ use super::format::{FIXED, FormatError, Head, Part, head_len, processor};
 use crate::Factory;
 use coldframe_error::Error;
 use coldframe_ids::Digest;
-use coldframe_memory::{Extent, Image, Piece, overlay};
+use coldframe_memory::{Extent, Piece, overlay};
 use sha2::{Digest as _, Sha256};
 use std::path::Path;
 use std::sync::Arc;
@@ -57,7 +57,16 @@ pub struct Opened {
     pub bytes: u64,
 }
 
-fn sha256(bytes: &[u8]) -> Digest {
+/// Whether a read of a snapshot hashes the pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pages {
+    /// The read hashes the pages.
+    Unchecked,
+    /// [`VmSnapshot::copy`] has written the pages to a file that no other process changes.
+    Checked,
+}
+
+pub(super) fn sha256(bytes: &[u8]) -> Digest {
     Digest::new(Sha256::digest(bytes).into())
 }
 
@@ -87,7 +96,13 @@ impl VmSnapshot {
     }
 
     /// Reads and checks a snapshot at `at..at + len` of a file. Errors name `path`.
-    pub fn read(factory: &Factory, piece: &Arc<Piece>, (at, len): (u64, u64), path: &Path) -> Result<Opened, Error> {
+    pub fn read(
+        factory: &Factory,
+        piece: &Arc<Piece>,
+        (at, len): (u64, u64),
+        pages: Pages,
+        path: &Path,
+    ) -> Result<Opened, Error> {
         let refused = |error: FormatError| error.of(path);
         let damaged = |reason: &str| refused(reason.into());
         let bytes = |at: u64, len: usize| piece.bytes(at, len).ok_or_else(|| damaged("it cannot be mapped"));
@@ -95,17 +110,13 @@ impl VmSnapshot {
         if head_len as u64 > len {
             return Err(damaged("it is shorter than its header"));
         }
-        let (head, name) = Head::decode(bytes(at, head_len)?, len, sha256).map_err(refused)?;
-        check_origin(&head, &factory.image)?;
-        if head.memory_len < factory.image.len() as u64 {
-            return Err(damaged("its memory is smaller than the image"));
-        }
+        let (head, name) = read_head(factory, bytes(at, head_len)?, len).map_err(refused)?;
         let mut extents = Vec::with_capacity(head.parts.len());
         let mut offset = at + head_len as u64;
         for part in &head.parts {
             let extent = Extent { at: part.at as usize, len: part.len as usize, piece: piece.clone(), offset };
-            if sha256(bytes(offset, extent.len)?) != part.digest {
-                return Err(refused(FormatError::Damaged(format!("its bytes for {} are not what was written", part.at))));
+            if pages == Pages::Unchecked {
+                part.check(sha256(bytes(offset, extent.len)?)).map_err(refused)?;
             }
             extents.push(extent);
             offset += part.len;
@@ -135,23 +146,29 @@ impl VmSnapshot {
         let file = std::fs::File::open(path).map_err(failed)?;
         let meta = file.metadata().map_err(failed)?;
         let piece = Piece::new(file, meta.len(), factory.image.budget())?;
-        Self::read(factory, &piece, (0, meta.len()), path)
+        Self::read(factory, &piece, (0, meta.len()), Pages::Unchecked, path)
     }
 
     /// Makes a snapshot of a memory that no VM has run.
-    pub fn of(memory: Arc<Image>, monotonic_ns: u64, wall_ns: u64) -> Self {
+    pub fn of(memory: Arc<coldframe_memory::Image>, monotonic_ns: u64, wall_ns: u64) -> Self {
         Self { memory, monotonic_ns, wall_ns }
     }
 }
 
-fn check_origin(head: &Head, image: &Image) -> Result<(), Error> {
-    let image = &image.header().hash;
-    if head.image != *image {
-        return Err(Error::SnapshotForeign { what: "the image", needed: head.image.to_string(), found: image.to_string() });
+/// Reads the head of a snapshot of `len` bytes. Checks that the snapshot was taken from the image
+/// of `factory`, on a processor with equal features.
+pub(super) fn read_head(factory: &Factory, head: &[u8], len: u64) -> Result<(Head, Digest), FormatError> {
+    let (head, name) = Head::decode(head, len, sha256)?;
+    let image = factory.image.header().hash;
+    if head.image != image {
+        return Err(FormatError::Foreign { what: "the image", needed: head.image.to_string(), found: image.to_string() });
     }
     let found = processor();
     if head.processor != found {
-        return Err(Error::SnapshotForeign { what: "a processor with", needed: head.processor.clone(), found });
+        return Err(FormatError::Foreign { what: "a processor with", needed: head.processor, found });
     }
-    Ok(())
+    if head.memory_len < factory.image.len() as u64 {
+        return Err("its memory is smaller than the image".into());
+    }
+    Ok((head, name))
 }

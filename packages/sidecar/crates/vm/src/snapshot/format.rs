@@ -48,6 +48,16 @@ pub(super) struct Part {
     pub(super) digest: Digest,
 }
 
+impl Part {
+    /// Checks the digest of the run's bytes.
+    pub(super) fn check(&self, found: Digest) -> Result<(), FormatError> {
+        if found != self.digest {
+            return Err(FormatError::Damaged(format!("its bytes for {} are not what was written", self.at)));
+        }
+        Ok(())
+    }
+}
+
 /// The content of a file without the pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {

@@ -11,12 +11,14 @@
 //! entropy. The kernel's state of a program (files, descriptors, operations) is not included.
 //! `docs/internals/snapshots.md` describes the snapshots of VMs and of the kernel. Next: `file.rs`.
 
+mod copy;
 mod file;
 mod format;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 
-pub use file::{LaidOut, Opened};
+pub use copy::{CopyError, HashedCopy};
+pub use file::{LaidOut, Opened, Pages};
 pub use format::FormatError;
 
 use crate::abi::{Event, Restore};

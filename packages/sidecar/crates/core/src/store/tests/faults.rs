@@ -37,6 +37,26 @@ fn a_failed_write_leaves_no_file_at_any_step() {
     assert!(are_equal(&core, &store.get("t", &kept.info.id).expect("opened"), &kept));
 }
 
+#[test]
+fn a_failed_import_leaves_no_file_at_any_step() {
+    let (core, scratch) = (crate::tests::core(), Scratch::new());
+    let from = open_store(&core, &scratch.0.join("from"));
+    let one = fake(&core, "t", None, 3, 2);
+    from.write(&one, Retention::No).expect("written");
+    let exported = scratch.0.join("exported");
+    from.export("t", &one.info.id, &exported).expect("exported");
+    let path = scratch.0.join("to");
+    let store = open_store(&core, &path);
+    for step in [Step::SyncAbove, Step::Create, Step::Write, Step::Sync, Step::Rename, Step::SyncFolder] {
+        store.layers.folder.faults.plan(step, Fault::Errno(libc::EIO));
+        assert_eq!(errno(store.import("t", &exported).map(drop)), "EIO", "{step:?}");
+        assert!(names_in(&path).iter().all(|name| name == "lock"), "{step:?}");
+        assert_eq!(listed(&store, "t"), vec![]);
+    }
+    store.import("t", &exported).expect("imported");
+    assert!(are_equal(&core, &store.get("t", &one.info.id).expect("opened"), &one));
+}
+
 /// Waits until the folder contains only `left`. A store that opens the folder removes part files
 /// without a lock. Other tests start processes, which hold a copy of every lock of this process
 /// until they execute their program. One check may therefore not be sufficient.
@@ -135,6 +155,17 @@ fn a_full_disk_is_an_error_with_its_number() {
     store.layers.memory.keep(&large, None, None).expect("kept");
     assert_eq!(errno(store.export("t", &large.info.id, &export)), "ENOSPC");
     assert_eq!(names_in(&disk.0.0), ["store"]);
+    // A copy between disks fails in its middle.
+    let elsewhere = Scratch::new();
+    let source = open_store(&core, &elsewhere.0.join("store"));
+    source.write(&large, Retention::No).expect("written");
+    assert_eq!(errno(source.export("t", &large.info.id, &export)), "ENOSPC");
+    let exported = elsewhere.0.join("exported");
+    source.export("t", &large.info.id, &exported).expect("exported");
+    store.layers.memory.forget("t", &large.info.id);
+    let before = names_in(&path);
+    assert_eq!(errno(store.import("t", &exported).map(drop)), "ENOSPC");
+    assert_eq!((names_in(&disk.0.0), names_in(&path)), (vec!["store".to_owned()], before));
 }
 
 #[test]

@@ -218,6 +218,8 @@ fn every_change_of_a_file_is_detected() {
         code == "ERR_SNAPSHOT_DAMAGED" || (code == "ERR_SNAPSHOT_FOREIGN" && bytes[..8] == *b"COLDRUN1")
     };
     let whole = std::fs::read(&own).expect("read");
+    let kept = scratch.0.join("kept");
+    std::fs::write(&kept, "an older file").expect("a file");
     let mut count = 0;
     mutations(&whole, &mut |what, bytes| {
         std::fs::write(&own, bytes).expect("changed");
@@ -226,8 +228,13 @@ fn every_change_of_a_file_is_detected() {
         assert!(refused(code, bytes), "{what}: {code}");
         let (all, damaged) = store.list("t");
         assert_eq!((all.len(), damaged.len()), (0, 1), "{what}: a known damaged file is reported");
+        let store = open_store(&core, &scratch.0.join("store"));
+        let code = super::code(store.export("t", &one.info.id, &kept));
+        assert!(refused(code, bytes), "{what}: {code} of an export");
+        assert_eq!(store.list("t").1.len(), 1, "{what}: a file that an export has refused is reported");
         count += 1;
     });
+    assert_eq!(std::fs::read(&kept).expect("read"), b"an older file", "a refused export replaces no file");
     std::fs::remove_file(&own).expect("removed");
     let whole = std::fs::read(&exported).expect("read");
     let store = open_store(&core, &scratch.0.join("store"));
@@ -239,6 +246,7 @@ fn every_change_of_a_file_is_detected() {
     });
     assert!(count > 1_000, "{count}");
     assert_eq!(names_in(&scratch.0.join("store")), ["lock"], "no file of a refused import remains");
+    assert_eq!(scratch.names(), ["exported", "kept", "store"], "no file of a refused export remains");
 }
 
 #[test]

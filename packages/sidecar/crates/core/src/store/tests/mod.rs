@@ -1,6 +1,7 @@
 //! Tests of the store with small fake snapshots: a few pages of a file in memory replace a program.
 //! `src/tests/snapshots/runtimes/stored.rs` tests the store with real runtimes.
 
+mod copies;
 mod costs;
 mod crash;
 mod disk;
