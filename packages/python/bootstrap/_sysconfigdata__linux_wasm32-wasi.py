@@ -3,6 +3,7 @@
 # setuptools asks for the commands of a compiler. None is there, so a package whose extension
 # modules are optional is built without them.
 build_time_vars = {
+    "WITH_DOC_STRINGS": 1,
     "ABIFLAGS": "",
     "AR": "ar",
     "ARFLAGS": "rcs",

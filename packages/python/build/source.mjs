@@ -35,6 +35,18 @@ export async function readSource() {
   return files;
 }
 
+/**
+ * Returns the files of CPython's own tests, which the build does not read.
+ * @returns {Promise<Map<string, Buffer>>} path below `Lib` to bytes
+ */
+export async function readTests() {
+  const archive = await findArchive();
+  const files = await step(`unpacking the tests of CPython ${PYTHON_VERSION}`, undefined, () =>
+    unpack(archive, (path) => path.startsWith('Lib/test/')),
+  );
+  return new Map([...files].map(([path, bytes]) => [path.slice('Lib/'.length), bytes]));
+}
+
 /** The folders that the build reads. The tests and the documentation are left out. */
 function isRead(path) {
   if (WHEEL_PATH.test(path)) return true;

@@ -13,7 +13,8 @@ interface for programs. The modules, in the order of a process:
     processes       the functions of `os` for children
     child_watcher   waits for the children of `asyncio`
     threads         runs threads one after the other
-    system          adds functions to `os`
+    spawns          adds `os.spawnv` and its relatives
+    system          adds functions to `os` and `time`
     key_derivation  adds functions to `hashlib`
     paths           adds the folders of installed packages
     named_tuples    makes the classes of tuples of `pwd`, `grp` and `resource`

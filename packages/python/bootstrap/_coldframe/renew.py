@@ -16,7 +16,7 @@ import uuid
 
 import _coldframe_calls as calls
 
-from . import processes, texts
+from . import processes, spawns, texts  # noqa: F401 - adds functions to `os`
 
 
 def environment(variables):

@@ -148,6 +148,11 @@ asyncio.run(main())`;
     });
   });
 
+  test('does not count a wait as processor time', async () => {
+    const code = 'import time\nbegun = time.process_time()\ntime.sleep(0.5)\nprint(time.process_time() - begun < 0.2)';
+    expect(await outputOf(code)).toBe('True\n');
+  });
+
   describe('with children', () => {
     test('runs programs with input, output, directory and environment', async () => {
       const code = `
@@ -165,6 +170,15 @@ with subprocess.Popen(["echo", "one\\ntwo"], stdout=subprocess.PIPE) as first:
           "CompletedProcess(args='echo $X; pwd; exit 4', returncode=4, stdout='y\\n/tmp\\n', stderr='')\n" +
           "3 piped\n1000000\nb'two\\n'\n",
       );
+    });
+
+    test('starts children with os.spawnv and its relatives', async () => {
+      const code = `
+import os
+print(os.spawnlp(os.P_WAIT, "sh", "sh", "-c", "exit 3"), os.spawnv(os.P_WAIT, "/missing", ["x"]))
+print(os.spawnve(os.P_WAIT, "/bin/sh", ["sh", "-c", "exit $A"], {"A": "5"}))
+print(os.waitstatus_to_exitcode(os.waitpid(os.spawnlp(os.P_NOWAIT, "missing", "x"), 0)[1]))`;
+      expect(await outputOf(code)).toBe('3 127\n5\n127\n');
     });
 
     test('ends a child after a time limit, and reports programs that do not exist', async () => {
