@@ -49,7 +49,7 @@ interface Setup extends PythonOptions {
 }
 
 const ENDING_SAMPLES = 3;
-const PROGRAM_SAMPLES = 3;
+const PROGRAM_SAMPLES = 2;
 
 const asked = ({ parts }: Setup, part: (typeof PARTS)[number]): boolean => parts.includes(part);
 

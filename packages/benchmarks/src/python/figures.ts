@@ -66,8 +66,8 @@ export const programTable = (all: readonly ProgramResult[], version: string): Ta
     [
       words('program', ({ name }) => name),
       words('what', ({ what }) => what),
-      ...times(['native min'], ({ native }: ProgramResult) => native),
-      ...times(['sandbox min'], ({ box }: ProgramResult) => box),
+      ...times(['native mean'], ({ native }: ProgramResult) => native),
+      ...times(['sandbox mean'], ({ box }: ProgramResult) => box),
       figure('ratio', ({ ratio }) => ratio?.toFixed(2)),
       words('failure', ({ error }) => error ?? ''),
     ],

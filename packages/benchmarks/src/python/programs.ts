@@ -12,8 +12,8 @@ import { type NativePython, runNative } from './native.js';
 const FOLDER = fileURLToPath(new URL('../../python/', import.meta.url));
 const MEMORY_BYTES = 512 << 20;
 const TIMEOUT_MS = 120_000;
-/** Least processor time of a sample. The sandbox's clock of processor time ticks every 10 ms. */
-const SAMPLE_MS = 200;
+/** Processor time of a sample of the native Python. */
+const SAMPLE_MS = 500;
 
 /** One result in the JSON: milliseconds of processor time of one run. */
 export interface ProgramResult {
@@ -21,15 +21,15 @@ export interface ProgramResult {
   what: string;
   box: Statistics | null;
   native: Statistics | null;
-  /** The ratio of the least times. */
+  /** The ratio of the means. */
   ratio: number | null;
   error?: string;
 }
 
-/** The output of a program. */
+/** The output of a program: its value, and the milliseconds of all runs after the first run. */
 interface ProgramOutput {
   check: string;
-  samples: number[];
+  ms: number;
 }
 
 /** A program of the folder `python`. */
@@ -44,25 +44,17 @@ export const pythonPrograms = (): PythonProgram[] =>
     .sort()
     .map((name) => ({ name: basename(name, '.py'), source: readFileSync(`${FOLDER}${name}`, 'utf8') }));
 
-/** Returns the program with the measurement around its function `run`. */
-export const measured = ({ source }: PythonProgram, samples: number): string => `${source}
+/** Returns the program with a first run, and `count` further runs. */
+export const repeated = ({ source }: PythonProgram, count: number): string => `${source}
 
 import json as _json
 import time as _time
 
-def _times(count):
-    begun = _time.process_time()
-    for _ in range(count):
-        run()
-    return (_time.process_time() - begun) * 1000
-
 _check = repr(run())
-_count = 1
-while (_took := _times(_count)) < ${SAMPLE_MS / 2}:
-    _count *= 2
-_count = max(1, round(_count * ${SAMPLE_MS} / _took))
-_samples = [_times(_count) / _count for _ in range(${samples})]
-print(_json.dumps({"check": _check, "samples": _samples}))
+_begun = _time.process_time()
+for _ in range(${count}):
+    run()
+print(_json.dumps({"check": _check, "ms": (_time.process_time() - _begun) * 1000}))
 `;
 
 /** Runs a program on both sides in turns. */
@@ -73,28 +65,46 @@ export async function measureProgram(
   const { name, source } = program;
   const what = /^"""(.*?)\.?"""/.exec(source)?.[1] ?? '';
   try {
-    const code = measured(program, samples);
-    const outside = JSON.parse(await runNative(native, code)) as ProgramOutput;
-    const inside = JSON.parse(await runInBox(sidecar, code)) as ProgramOutput;
-    if (inside.check !== outside.check) {
-      throw new Error(`the sandbox computed ${inside.check.slice(0, 60)}, native Python ${outside.check.slice(0, 60)}`);
+    const outside = async (count: number) => JSON.parse(await runNative(native, repeated(program, count))) as ProgramOutput;
+    const first = await outside(3);
+    const count = Math.max(3, Math.ceil((3 * SAMPLE_MS) / Math.max(first.ms, 1)));
+    const times = { box: [] as number[], native: [] as number[] };
+    for (let sample = 0; sample < samples; sample++) {
+      times.native.push((await outside(count)).ms / count);
+      // The difference of two programs is the time without the start and the first run.
+      const without = await runInBox(sidecar, repeated(program, 0));
+      const within = await runInBox(sidecar, repeated(program, count));
+      if (within.check !== first.check) {
+        throw new Error(`the sandbox computed ${within.check.slice(0, 60)}, native Python ${first.check.slice(0, 60)}`);
+      }
+      times.box.push((within.ms - without.ms) / count);
     }
-    const [box, least] = [summarize(inside.samples), summarize(outside.samples)];
-    return { name, what, box, native: least, ratio: ratioOf(box?.min, least?.min) ?? null };
+    const [box, other] = [summarize(times.box), summarize(times.native)];
+    return { name, what, box, native: other, ratio: ratioOf(box?.mean, other?.mean) ?? null };
   } catch (error) {
     return { name, what, box: null, native: null, ratio: null, error: reason(error) };
   }
 }
 
-async function runInBox(sidecar: Sidecar, code: string): Promise<string> {
+/** Runs a program in a new runtime. Returns its value, and the processor time of the sidecar. */
+async function runInBox(sidecar: Sidecar, code: string): Promise<ProgramOutput> {
   const runtime = await NodeRuntime.create({ sidecar, limits: { memoryBytes: MEMORY_BYTES, cpuMs: TIMEOUT_MS } });
   try {
+    const from = processorMs(sidecar.pid);
     const { stdout, stderr, exitCode, error } = await runtime.exec(code, { language: 'python', timeout: TIMEOUT_MS });
-    if (exitCode === 0) return stdout;
+    const ms = processorMs(sidecar.pid) - from;
+    if (exitCode === 0) return { check: (JSON.parse(stdout) as ProgramOutput).check, ms };
     throw new Error(`sandbox: ${error?.message ?? (stderr.trim().split('\n').at(-1) || `exit code ${exitCode}`)}`);
   } finally {
     await runtime.dispose();
   }
+}
+
+/** Returns the processor time of all threads of a process. The system counts in steps of 10 ms. */
+function processorMs(pid: number): number {
+  const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
+  return (user + system) * 10;
 }
 
 /** Returns the geometric mean of the ratios. */
