@@ -36,6 +36,7 @@ const bytes = z
   .min(1 << 20);
 
 const DEFAULT_RESERVE = 128 << 20;
+const DEFAULT_IMPORT = 2 * 2 ** 30;
 
 /** The shape of the options. */
 export const ServerOptions = z.strictObject({
@@ -74,6 +75,8 @@ export const ServerOptions = z.strictObject({
   idlePauseMs: z.number().int().min(100).max(2_147_483_647).optional(),
   /** Bytes of all snapshots on disk. Beyond the bound, the least recently used are deleted. */
   snapshotBytes: bytes.optional(),
+  /** Bytes of one imported file of a snapshot at most. */
+  importBytes: bytes.default(DEFAULT_IMPORT),
   /** The bounds of each volume. */
   volume: z.strictObject({ bytes: bytes.default(10 * 2 ** 30), entries: count.default(100_000) }).prefault({}),
   /** Whether webhooks may have URLs without TLS and private addresses. */

@@ -1,7 +1,7 @@
 // Assembles the server: the registry, the sidecar, the sandboxes, the planes, and the listener.
 
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -32,6 +32,7 @@ import { Quotas } from './sandboxes/quotas.js';
 import { earlierServer, recover } from './sandboxes/recovery.js';
 import { Runtimes } from './sandboxes/runtimes.js';
 import { Sandboxes } from './sandboxes/sandboxes.js';
+import { SnapshotFiles } from './sandboxes/snapshot-files.js';
 import { openSecretKey, Secrets } from './secrets/secrets.js';
 import { createLog } from './telemetry/log.js';
 import { Telemetry } from './telemetry/telemetry.js';
@@ -94,6 +95,11 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   const admission = new Admission(options.capacity);
   const sandboxes = new Sandboxes({ registry, runtimes, quotas, events, coordinator, tokens, manifests, admission });
   const builder = new Builder({ registry, sidecar, runtimes, blobs, quotas, manifests });
+  const transfers = join(directory, 'transfers');
+  // A crash can leave files that were being sent or received.
+  await rm(transfers, { recursive: true, force: true });
+  const bounds = { folder: transfers, maxBytes: options.importBytes };
+  const snapshotFiles = new SnapshotFiles({ registry, quotas, manifests, admission, sidecar, ...bounds });
   const keys = new Keys(options.apiKeys, registry);
   const stated = { ...sizeOf(limits), domain: options.domain };
   const uploadKey = randomBytes(UPLOAD_KEY_BYTES);
@@ -117,6 +123,7 @@ export async function createServer(given: ServerOptions): Promise<Server> {
         sidecar,
         manifests,
         admission,
+        snapshotFiles,
       },
       ...{ stated, uploadKey, allowPrivateWebhooks },
     }),

@@ -17,6 +17,7 @@ import type { Admission } from '../sandboxes/admission.js';
 import type { Manifests } from '../sandboxes/manifests.js';
 import type { Quotas } from '../sandboxes/quotas.js';
 import type { Sandboxes } from '../sandboxes/sandboxes.js';
+import type { SnapshotFiles } from '../sandboxes/snapshot-files.js';
 import type { Secrets } from '../secrets/secrets.js';
 import type { Log } from '../telemetry/log.js';
 import type { Telemetry } from '../telemetry/telemetry.js';
@@ -34,6 +35,7 @@ import { addSandboxListRoutes } from './sandbox-lists.js';
 import { addSandboxRoutes } from './sandboxes.js';
 import type { Stated } from './schemas/sandboxes.js';
 import { addSecretRoutes } from './secrets.js';
+import { addSnapshotImportRoute } from './snapshot-import.js';
 import { addSnapshotRoutes } from './snapshots.js';
 import { addTeamRoutes } from './teams.js';
 import { addTemplateBuildRoutes } from './template-builds.js';
@@ -67,6 +69,7 @@ export interface Control {
   sidecar: Sidecar;
   manifests: Manifests;
   admission: Admission;
+  snapshotFiles: SnapshotFiles;
   /** The facts of the server that responses state. */
   stated: Stated;
   /** The key of the links for uploads. */
@@ -124,6 +127,7 @@ export async function createControl(control: Control) {
   await app.register(async (uploads) => addUploadRoutes(uploads.withTypeProvider<ZodTypeProvider>(), control));
   await app.register(async (content) => addVolumeContentRoutes(content.withTypeProvider<ZodTypeProvider>(), control));
   await app.register(async (content) => addVolumeUploadRoute(content.withTypeProvider<ZodTypeProvider>(), control));
+  await app.register(async (imports) => addSnapshotImportRoute(imports.withTypeProvider<ZodTypeProvider>(), control));
   await app.register(async (routes) => {
     routes.addHook('onRequest', requireKey(keys, audit));
     routes.addHook('preHandler', checkEpoch(control.sandboxes));

@@ -21,6 +21,8 @@ const STATUSES: Readonly<Record<FailureCode, number>> = {
   'template-not-ready': 400,
   'sandbox-not-found': 404,
   'snapshot-not-found': 404,
+  'snapshot-damaged': 400,
+  'snapshot-foreign': 409,
   'volume-not-found': 404,
   'secret-not-found': 404,
   'not-here': 421,

@@ -124,6 +124,8 @@ export interface BuildRecord {
   workdir: string | undefined;
   /** Metadata of files by path. */
   fileMetadata: Record<string, Record<string, string>>;
+  /** Whether a client has sent the snapshot, whose limits then do not apply. @default false */
+  isImported?: boolean;
   failure: BuildFailureRecord | undefined;
   createdAt: number;
   finishedAt: number | undefined;

@@ -6,7 +6,7 @@ import type { Events } from '../events/events.js';
 import { newTemplateId } from '../ids.js';
 import type { BuildRecord, TemplateRecord } from '../registry/records.js';
 import type { Registry } from '../registry/registry.js';
-import { buildOf, DEFAULT_TAG, referenceOf } from '../templates/references.js';
+import { type Built, buildOf, DEFAULT_TAG, type Reference, referenceOf } from '../templates/references.js';
 import { SandboxFailure } from './failure.js';
 import type { Manifests } from './manifests.js';
 import { quietly } from './pausing.js';
@@ -42,50 +42,79 @@ export async function takeSnapshot(
   id: string,
   { name, memory }: SnapshotWish,
 ): Promise<Taken> {
-  const { sandboxes, registry, quotas, events, manifests } = parts;
+  const { sandboxes, registry, events } = parts;
   const reference = name === undefined ? undefined : referenceOf(tenant, name);
   if (name !== undefined && reference === undefined) {
     throw new SandboxFailure('invalid', `${name} is no name of a snapshot: letters, digits, - and _, with or without a tag`);
   }
   return sandboxes.whileRunning(tenant, id, async (sandbox, source) => {
-    const known = reference && registry.templates.find(tenant, reference.name);
-    if (known !== undefined && known.kind === 'template') {
-      throw new SandboxFailure('name-taken', `A template with the name ${known.name} exists`);
-    }
-    if (known === undefined) quotas.checkTemplates(tenant);
-    const labels = { sandbox: id, template: source.templateId, tenant, epoch: String(registry.epoch) };
+    knownSnapshot(parts, tenant, reference);
+    const labels = { sandbox: id, template: source.templateId, epoch: String(registry.epoch) };
     const taken = await quietly(id, () => sandbox.runtime.snapshot({ store: 'disk', memory, labels }));
-    const now = Date.now();
-    const template: TemplateRecord = known ?? {
-      id: newTemplateId(),
-      tenant,
-      kind: 'snapshot',
-      name: reference?.name,
-      sandboxId: id,
-      createdAt: now,
-      updatedAt: now,
-    };
-    const build: BuildRecord = {
-      id: randomUUID(),
-      templateId: template.id,
-      state: 'ready',
+    const build = {
       snapshot: taken.id,
       env: source.env,
       user: source.user,
       workdir: source.workdir,
       fileMetadata: Object.fromEntries(sandbox.fileMetadata),
-      failure: undefined,
-      createdAt: now,
-      finishedAt: now,
     };
-    const tags = [reference?.tag ?? DEFAULT_TAG];
-    await manifests.keepBuild(template, build, tags);
-    if (known === undefined) registry.templates.add(template, build, tags);
-    else registry.templates.addBuild(build, tags);
-    if (known !== undefined) await dropUntagged(parts, known);
-    events.record('checkpointed', source, { snapshotID: template.id });
-    return { template, tags };
+    const added = await addSnapshot(parts, tenant, { reference, sandboxId: id, build });
+    events.record('checkpointed', source, { snapshotID: added.template.id });
+    return added;
   });
+}
+
+/** The parts of the server that records of snapshots use. */
+type RecordParts = Pick<CheckpointParts, 'registry' | 'quotas' | 'manifests'>;
+
+/**
+ * Returns the snapshot with a name. Fails if a template has the name, or if the tenant may have no
+ * further snapshot.
+ */
+export function knownSnapshot(
+  { registry, quotas }: RecordParts,
+  tenant: string,
+  reference: Reference | undefined,
+): TemplateRecord | undefined {
+  const known = reference && registry.templates.find(tenant, reference.name);
+  if (known?.kind === 'template') throw new SandboxFailure('name-taken', `A template with the name ${known.name} exists`);
+  if (known === undefined) quotas.checkTemplates(tenant);
+  return known;
+}
+
+/** The content of a new snapshot that the SDK has stored. */
+export interface StoredSnapshot {
+  reference: Reference | undefined;
+  sandboxId: string | undefined;
+  build: Pick<Built, 'snapshot' | 'env' | 'user' | 'workdir' | 'fileMetadata' | 'isImported'>;
+}
+
+/** Adds the records of a stored snapshot. A snapshot with a known name gets another build. */
+export async function addSnapshot(
+  parts: RecordParts,
+  tenant: string,
+  { reference, sandboxId, build: content }: StoredSnapshot,
+): Promise<Taken> {
+  const { registry, manifests } = parts;
+  const known = knownSnapshot(parts, tenant, reference);
+  const now = Date.now();
+  const template: TemplateRecord = known ?? {
+    id: newTemplateId(),
+    tenant,
+    kind: 'snapshot',
+    name: reference?.name,
+    sandboxId,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const state = { state: 'ready', failure: undefined, createdAt: now, finishedAt: now } as const;
+  const build: BuildRecord = { ...content, id: randomUUID(), templateId: template.id, ...state };
+  const tags = [reference?.tag ?? DEFAULT_TAG];
+  await manifests.keepBuild(template, build, tags);
+  if (known === undefined) registry.templates.add(template, build, tags);
+  else registry.templates.addBuild(build, tags);
+  if (known !== undefined) await dropUntagged(parts, known);
+  return { template, tags };
 }
 
 /** Rolls a running sandbox back to a snapshot of the same tenant. */
@@ -120,7 +149,7 @@ export async function removeTemplate(
 }
 
 // Deletes the builds of a snapshot that no tag names any longer.
-async function dropUntagged({ registry, manifests }: CheckpointParts, template: TemplateRecord): Promise<void> {
+async function dropUntagged({ registry, manifests }: RecordParts, template: TemplateRecord): Promise<void> {
   const tagged = new Set(registry.templates.tags(template.id).map(({ buildId }) => buildId));
   for (const build of registry.templates.builds(template.id)) {
     if (tagged.has(build.id) || build.state === 'waiting' || build.state === 'building') continue;

@@ -13,6 +13,8 @@ export type FailureCode =
   | 'name-taken'
   | 'id-taken'
   | 'snapshot-not-found'
+  | 'snapshot-damaged'
+  | 'snapshot-foreign'
   | 'volume-not-found'
   | 'secret-not-found'
   | 'quota'

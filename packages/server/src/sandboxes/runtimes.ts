@@ -43,10 +43,14 @@ export class Runtimes {
     return Object.keys(wish.network).length === 0 ? base.clone() : base.clone(this.#policy(wish));
   }
 
-  /** Makes a runtime from a snapshot, which has the environment and the working directory. */
-  async fromSnapshot(wish: RuntimeWish, snapshot: string): Promise<NodeRuntime> {
-    const { sidecar } = this.#sources;
-    return NodeRuntime.create({ sidecar, tenant: wish.tenant, snapshot, ...this.#policy(wish), ...this.#mounts(wish) });
+  /**
+   * Makes a runtime from a snapshot, which has the environment and the working directory. The
+   * limits of the snapshot apply, or for an imported snapshot the limits of this server.
+   */
+  async fromSnapshot(wish: RuntimeWish, snapshot: string, isImported = false): Promise<NodeRuntime> {
+    const { sidecar, limits } = this.#sources;
+    const own = isImported ? { limits: { profile: 'default', ...limits } as const } : {};
+    return NodeRuntime.create({ sidecar, tenant: wish.tenant, snapshot, ...own, ...this.#policy(wish), ...this.#mounts(wish) });
   }
 
   /** Changes the connections of a running runtime. */

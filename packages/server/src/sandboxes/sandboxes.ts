@@ -105,7 +105,9 @@ export class Sandboxes {
     const { build, alias } = isBase(template) ? { build: undefined, alias: template } : buildOf(registry, wish.tenant, template);
     let runtime: NodeRuntime;
     try {
-      runtime = await (build === undefined ? runtimes.fromBase(wish) : runtimes.fromSnapshot(wish, build.snapshot));
+      runtime = await (build === undefined
+        ? runtimes.fromBase(wish)
+        : runtimes.fromSnapshot(wish, build.snapshot, build.isImported));
     } catch (error) {
       throw notMade(error);
     }

@@ -174,7 +174,7 @@ export class Builder {
     if (runtime === undefined) {
       // The kept snapshot was deleted, or is of another version.
       kept = undefined;
-      runtime = await this.#open(tenant, from?.snapshot);
+      runtime = await this.#open(tenant, from?.snapshot, from?.isImported);
     }
     const box = new BuildBox(runtime, {
       env: { ...from?.env },
@@ -230,11 +230,11 @@ export class Builder {
     return kept;
   }
 
-  async #open(tenant: string, snapshot: string | undefined): Promise<NodeRuntime> {
+  async #open(tenant: string, snapshot: string | undefined, isImported = false): Promise<NodeRuntime> {
     const { runtimes } = this.#parts;
     const wish = { tenant, network: {}, volumeMounts: [] };
     try {
-      return await (snapshot === undefined ? runtimes.fromBase(wish) : runtimes.fromSnapshot(wish, snapshot));
+      return await (snapshot === undefined ? runtimes.fromBase(wish) : runtimes.fromSnapshot(wish, snapshot, isImported));
     } catch (error) {
       throw new StepError(notMade(error).message, { cause: error });
     }

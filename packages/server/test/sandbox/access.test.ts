@@ -89,7 +89,7 @@ test('no route about one thing is answered for another tenant', async () => {
     if (path.startsWith('/secrets')) return secret;
     if (path.startsWith('/events/webhooks')) return hook;
     if (path.startsWith('/api-keys')) return key;
-    if (path.includes('/templates')) return snapshotId.split(':')[0] as string;
+    if (path.includes('/templates') || path.startsWith('/snapshots')) return snapshotId.split(':')[0] as string;
     return sandbox.sandboxId;
   };
   for (const route of routes) {
