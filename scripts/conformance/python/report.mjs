@@ -99,11 +99,12 @@ The page counts the tests of CPython ${report.version} that pass in the sandbox.
 \`node scripts/conformance/python/report.mjs\` generates this page; do not edit the page.
 
 \`pnpm conformance:python\` runs the tests. A module runs in a runtime of its own, and with the same program in the
-native Python ${report.nativeVersion}. The time limit of a module is ${report.timeoutSeconds} s. The tests that a module has not
-ended in this time count as failed. A test that is skipped does not pass. The percentages are the shares of the tests
-that pass in the native Python and also in the sandbox. They leave out the tests of the column "C", which need
-extensions in C that CPython has for its tests alone. Modules whose tests need threads, processes, \`ctypes\` or a
-screen do not run. [python-conformance.json](python-conformance.json) has the reasons of failures.
+native Python ${report.nativeVersion}. The time limit of a module in the last run was ${report.timeoutSeconds} s.
+A run with \`--filter\` replaces the rows of its modules only, so the rows can be of runs with different limits. The tests
+that a module has not ended in its time count as failed. A test that is skipped does not pass. The percentages are the
+shares of the tests that pass in the native Python and also in the sandbox. They leave out the tests of the column "C",
+which need extensions in C that CPython has for its tests alone. Modules whose tests need threads, processes, \`ctypes\`
+or a screen do not run. [python-conformance.json](python-conformance.json) has the reasons of failures.
 
 | | native | in both | C | |
 |---|---|---|---|---|
