@@ -167,6 +167,6 @@ describe.each(MODES)('$name', ({ open }) => {
     const missing = (name: string) =>
       `undefined 1  forged: There is no binding with the name '${name}' (ERR_BINDING_NOT_FOUND)\n\n`;
     const forged = `undefined 0 text\n \n${missing('nobody')}${missing('../plain')}${missing('')}`;
-    expect(stdout).toBe(`EACCES\nEACCES\nEPERM\n${forged}`);
+    expect(stdout).toBe(`EACCES\nEPERM\nEPERM\n${forged}`);
   });
 });
