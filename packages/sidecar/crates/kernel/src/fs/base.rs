@@ -17,31 +17,35 @@ use crate::usage::Usage;
 use rpds::HashTrieMapSync;
 use std::sync::{Arc, LazyLock};
 
-const DIRECTORIES: &[(&str, u32, u32)] = &[
-    ("/bin", 0o755, 0),
-    ("/dev", 0o755, 0),
-    ("/dev/pts", 0o755, 0),
-    ("/dev/shm", 0o1777, 0),
-    ("/etc", 0o755, 0),
-    ("/home", 0o755, 0),
-    ("/home/user", 0o755, GUEST),
-    ("/opt", 0o755, 0),
-    ("/root", 0o755, 0),
-    ("/run", 0o755, 0),
-    ("/tmp", 0o1777, 0),
-    ("/usr", 0o755, 0),
-    ("/usr/bin", 0o755, 0),
-    ("/usr/lib", 0o755, 0),
-    // `pip install` of an ordinary program writes to the folders of that user and to these two. The
-    // sticky bit keeps the files of `root`, such as `node`, from being replaced.
-    ("/usr/local", 0o1777, 0),
-    ("/usr/local/bin", 0o1777, 0),
-    ("/usr/local/lib", 0o755, 0),
-    ("/usr/local/lib/python3.13", 0o755, 0),
-    ("/usr/local/lib/python3.13/site-packages", 0o755, GUEST),
-    ("/var", 0o755, 0),
-    ("/var/tmp", 0o1777, 0),
-    ("/workspace", 0o755, GUEST),
+/// The owner `root`, and the group of the user `user`.
+const GROUP_OF_USER: Owner = Owner { uid: ROOT_USER, gid: GUEST };
+
+const DIRECTORIES: &[(&str, u32, Owner)] = &[
+    ("/bin", 0o755, Owner::ROOT),
+    ("/dev", 0o755, Owner::ROOT),
+    ("/dev/pts", 0o755, Owner::ROOT),
+    ("/dev/shm", 0o1777, Owner::ROOT),
+    ("/etc", 0o755, Owner::ROOT),
+    ("/home", 0o755, Owner::ROOT),
+    ("/home/user", 0o755, Owner::GUEST),
+    ("/opt", 0o755, Owner::ROOT),
+    ("/root", 0o755, Owner::ROOT),
+    ("/run", 0o755, Owner::ROOT),
+    ("/tmp", 0o1777, Owner::ROOT),
+    ("/usr", 0o755, Owner::ROOT),
+    ("/usr/bin", 0o755, Owner::ROOT),
+    ("/usr/lib", 0o755, Owner::ROOT),
+    // `pip install` of the user `user` writes to the folders of `user` and to these two. The sticky
+    // bit keeps the files of `root`, such as `node`, from being replaced. Other users must not write
+    // here, because the commands of `root` are searched here.
+    ("/usr/local", 0o1775, GROUP_OF_USER),
+    ("/usr/local/bin", 0o1775, GROUP_OF_USER),
+    ("/usr/local/lib", 0o755, Owner::ROOT),
+    ("/usr/local/lib/python3.13", 0o755, Owner::ROOT),
+    ("/usr/local/lib/python3.13/site-packages", 0o755, Owner::GUEST),
+    ("/var", 0o755, Owner::ROOT),
+    ("/var/tmp", 0o1777, Owner::ROOT),
+    ("/workspace", 0o755, Owner::GUEST),
 ];
 
 const PASSWD: &str = "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/sh\n\
@@ -157,13 +161,13 @@ pub(crate) fn base(limits: Space, processes: Arc<Processes>, usage: Arc<Usage>, 
 
 fn build() -> FileSystem {
     let mut tree = FileSystem::new(Space { bytes: u64::MAX, inodes: u64::MAX });
-    let mut put = |path: &str, body: Body, mode: u32, owner: u32| {
+    let mut put = |path: &str, body: Body, mode: u32, owner: Owner| {
         let (holder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let parent = find(&tree, holder);
         let body = if matches!(body, Body::Directory(_)) { Body::Directory(Directory::new()) } else { body };
         let is_directory = matches!(body, Body::Directory(_) | Body::Mount(_));
         // The tables above are constants and the space is not limited, so these calls cannot fail.
-        let Ok(ino) = tree.add(body, mode, Owner { uid: owner, gid: owner }) else { return };
+        let Ok(ino) = tree.add(body, mode, owner) else { return };
         let _ = tree.enter(parent, name.as_bytes(), ino);
         if let (true, Ok(parent)) = (is_directory, tree.node_mut(parent)) {
             parent.meta.links += 1;
@@ -172,30 +176,30 @@ fn build() -> FileSystem {
     for (path, mode, owner) in DIRECTORIES {
         put(path, Body::Directory(Directory::new()), *mode, *owner);
     }
-    put("/proc", Body::Mount(PROC), 0o555, 0);
-    put(LIBRARY_PATH, Body::Mount(LIBRARY), 0o555, 0);
+    put("/proc", Body::Mount(PROC), 0o555, Owner::ROOT);
+    put(LIBRARY_PATH, Body::Mount(LIBRARY), 0o555, Owner::ROOT);
     for (path, text) in FILES {
-        put(path, Body::File(Content::of(text.as_bytes())), 0o644, 0);
+        put(path, Body::File(Content::of(text.as_bytes())), 0o644, Owner::ROOT);
     }
     for (path, name) in PROGRAMS {
         let content = Content::of(&[MAGIC, name.as_bytes(), b"\n"].concat());
-        put(path, Body::File(content), 0o755, 0);
+        put(path, Body::File(content), 0o755, Owner::ROOT);
     }
     for (path, text) in SCRIPTS {
-        put(path, Body::File(Content::of(text.as_bytes())), 0o755, 0);
+        put(path, Body::File(Content::of(text.as_bytes())), 0o755, Owner::ROOT);
     }
     for name in COMMANDS.split_whitespace() {
         let content = Content::of(&[MAGIC, b"shell ", name.as_bytes(), b"\n"].concat());
         let mode = if RAISING.contains(&name) { 0o755 | SET_USER } else { 0o755 };
-        put(&format!("/bin/{name}"), Body::File(content), mode, 0);
+        put(&format!("/bin/{name}"), Body::File(content), mode, Owner::ROOT);
         let target: Arc<[u8]> = Arc::from(format!("/bin/{name}").as_bytes());
-        put(&format!("/usr/bin/{name}"), Body::Link(target), 0o777, 0);
+        put(&format!("/usr/bin/{name}"), Body::Link(target), 0o777, Owner::ROOT);
     }
     for (path, device) in DEVICES {
-        put(path, Body::Device(*device), 0o666, 0);
+        put(path, Body::Device(*device), 0o666, Owner::ROOT);
     }
     for (path, target) in LINKS {
-        put(path, Body::Link(Arc::from(target.as_bytes())), 0o777, 0);
+        put(path, Body::Link(Arc::from(target.as_bytes())), 0o777, Owner::ROOT);
     }
     let mut next = ROOT;
     while next <= tree.last {

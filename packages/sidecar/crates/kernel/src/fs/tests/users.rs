@@ -102,6 +102,16 @@ fn a_process_that_dropped_its_ids_cannot_raise_them() {
     assert_eq!(root.write_file("/etc/f", b""), EACCES);
 }
 
+/// The commands of `root` are searched in this directory.
+#[test]
+fn only_the_group_of_the_user_adds_commands() {
+    let kernel = kernel();
+    let (mut user, mut other) = (guest(&kernel, Owner::GUEST), guest(&kernel, OTHER));
+    for path in ["/usr/local/bin/own", "/usr/local/own"] {
+        assert_eq!((other.write_file(path, b""), user.write_file(path, b"")), (EACCES, 0));
+    }
+}
+
 #[test]
 fn access_checks_the_real_user() {
     let kernel = kernel();
