@@ -36,8 +36,8 @@ const DIRECTORIES: &[(&str, u32, Owner)] = &[
     ("/usr/bin", 0o755, Owner::ROOT),
     ("/usr/lib", 0o755, Owner::ROOT),
     // `pip install` of the user `user` writes to the folders of `user` and to these two. The sticky
-    // bit keeps the files of `root`, such as `node`, from being replaced. Other users must not write
-    // here, because the commands of `root` are searched here.
+    // bit keeps the files of `root`, such as `node`, from being replaced. Other users may not write
+    // here, because the directory is in the PATH of `root`.
     ("/usr/local", 0o1775, GROUP_OF_USER),
     ("/usr/local/bin", 0o1775, GROUP_OF_USER),
     ("/usr/local/lib", 0o755, Owner::ROOT),
