@@ -32,12 +32,12 @@ say(distinct([-1, 65, 1e9, 2 ** 40, '9', 'SIGNONE', {}, 1.5].map((signal) => tri
 const { spawnSync } = require('child_process');
 const names = [
   '/usr/bin/id', ${JSON.stringify(process.execPath)}, '/proc/self/exe/../python3', '../../../../usr/bin/python3',
-  '/lib64/ld-linux-x86-64.so.2', 'git', 'python3', 'gcc', 'docker', '/bin/busybox', '/proc/self/root/usr/bin/gcc',
+  '/lib64/ld-linux-x86-64.so.2', 'git', 'python3', 'perl', 'gcc', 'docker', '/bin/busybox', '/proc/self/root/usr/bin/gcc',
   '\\\\\\\\host\\\\share'
 ];
 say(distinct(names.map((name) => {
   const { error, stdout } = spawnSync(name, ['--version']);
-  return error ? error.code : /^(uid|id|v24)/.test(String(stdout)) ? 'own' : String(stdout).slice(0, 40);
+  return error ? error.code : /^(uid|id|v24|Python 3\\.13\\.15$)/m.test(String(stdout)) ? 'own' : String(stdout).slice(0, 40);
 })));`,
       expected: /^(ENOENT|EACCES|ENOTDIR|own| )+$/,
     },
