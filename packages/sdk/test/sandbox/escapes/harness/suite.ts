@@ -54,6 +54,8 @@ async function warmUp(sidecar: Sidecar, folders: HostFolders): Promise<void> {
   // descriptor.
   await runtime.exec(`import fs from 'node:fs'; fs.chmodSync('/m/dir', 0o755); fs.utimesSync('/m/dir', 1, 1);`);
   await runtime.execCommand('sh', ['-c', 'echo x | cat']);
+  // Without the image of Python, the command fails.
+  await runtime.execCommand('python3', ['-c', 'pass']);
   await runtime.dispose();
   // The sidecar closes the mounted folder after the resources of the last program were released.
   while ((await sidecar.getResourceSnapshot()).runtimes > 1 || descriptorsOf(sidecar.pid).includes(folder)) await sleep(5);
