@@ -11,6 +11,8 @@ import { run } from '../build/run.mjs';
 import { STAND_IN } from './checks.mjs';
 
 const REPORT = '.build/vitest.json';
+/** A bound for tests that hang. All tests take about 25 min on two processors. */
+const VITEST_MS = 50 * 60_000;
 
 /**
  * Runs the Rust tests and sums cargo's `test result:` lines. A run that fails without a failed test
@@ -41,7 +43,11 @@ async function vitest(print) {
   rmSync(fromRoot(REPORT), { force: true });
   let failure;
   try {
-    await run(`${root}/node_modules/.bin/vitest`, args, { onLine: print, env: { NO_COLOR: '1' } });
+    await run(`${root}/node_modules/.bin/vitest`, args, {
+      onLine: print,
+      env: { NO_COLOR: '1' },
+      longestMs: VITEST_MS,
+    });
   } catch (error) {
     failure = error;
   }
