@@ -64,28 +64,30 @@ export interface Opened {
 
 /** Reads the facts at the beginning of a file. Fails with `snapshot-damaged`. */
 export async function openFile(chunks: AsyncIterator<Buffer>): Promise<Opened> {
-  let bytes: Buffer = Buffer.alloc(0);
-  const until = async (length: number): Promise<void> => {
-    const parts = [bytes];
-    let size = bytes.length;
-    while (size < length) {
-      const { done, value } = await chunks.next();
-      if (done === true) throw damaged('it ends within its head');
-      parts.push(value);
-      size += value.length;
+  let left: Buffer = Buffer.alloc(0);
+  // The bytes are copied, because a client can send any number of chunks of one byte.
+  const take = async (length: number): Promise<Buffer> => {
+    const bytes = Buffer.allocUnsafe(length);
+    for (let at = 0; at < length; ) {
+      if (left.length === 0) {
+        const { done, value } = await chunks.next();
+        if (done === true) throw damaged('it ends within its head');
+        left = value;
+      }
+      const count = left.copy(bytes, at);
+      left = left.subarray(count);
+      at += count;
     }
-    bytes = Buffer.concat(parts);
+    return bytes;
   };
-  await until(HEAD_BYTES);
-  const length = bytes.readUInt32LE(MAGIC.length);
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw damaged('it is not the file of a snapshot');
+  const head = await take(HEAD_BYTES);
+  const length = head.readUInt32LE(MAGIC.length);
+  if (!head.subarray(0, MAGIC.length).equals(MAGIC)) throw damaged('it is not the file of a snapshot');
   if (length > MOST_FACTS_BYTES) throw damaged(`it has ${length} bytes of facts`);
-  await until(HEAD_BYTES + length);
-  const text = bytes.subarray(HEAD_BYTES, HEAD_BYTES + length);
+  const text = await take(length);
   const digest = createHash('sha256').update(text).digest();
-  if (!digest.equals(bytes.subarray(DIGEST_AT, HEAD_BYTES))) throw damaged('its facts are not what was written');
-  const rest = bytes.subarray(HEAD_BYTES + length);
-  return { facts: factsOf(text), rest: following(rest, chunks) };
+  if (!digest.equals(head.subarray(DIGEST_AT))) throw damaged('its facts are not what was written');
+  return { facts: factsOf(text), rest: following(left, chunks) };
 }
 
 function factsOf(text: Buffer): Facts {

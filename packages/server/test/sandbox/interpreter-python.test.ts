@@ -1,17 +1,15 @@
 // Tests contexts of Python with E2B's own client, which is not modified.
 
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Sandbox } from '@e2b/code-interpreter';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pythonDir } from '../../../python/dist/index.js';
 import { createServer, type Server } from '../../dist/index.js';
 
 const OPTIONS = { apiKey: `e2b_${'0'.repeat(40)}` };
-const IMAGE = fileURLToPath(new URL('../../../python/dist/python.image', import.meta.url));
-const isBuilt = existsSync(process.env['COLDFRAME_PYTHON'] ?? IMAGE);
+const isBuilt = pythonDir() !== undefined;
 
 let directory: string;
 let server: Server;
