@@ -1,15 +1,14 @@
 // Runs the examples for Python: the agent with a model that is a list of cells, and the pipeline.
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { pythonDir } from '../../../../packages/python/dist/index.js';
 import { analyse } from '../../analysis.mjs';
 import { runPipeline } from '../../pipeline.mjs';
 
-const IMAGE = fileURLToPath(new URL('../../../../packages/python/dist/python.image', import.meta.url));
-const isBuilt = existsSync(process.env.COLDFRAME_PYTHON ?? IMAGE);
+const isBuilt = pythonDir() !== undefined;
 
 describe.skipIf(!isBuilt)('the examples for Python', () => {
   test('the agent sees values, output and errors, and cannot change the data', async () => {

@@ -1,14 +1,13 @@
 // Tests the command for Python: each part on few samples.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { pythonDir } from '../../../python/dist/index.js';
 import { command } from '../helpers/command.js';
 
-const IMAGE = fileURLToPath(new URL('../../../python/dist/python.image', import.meta.url));
-const isBuilt = existsSync(process.env['COLDFRAME_PYTHON'] ?? IMAGE);
+const isBuilt = pythonDir() !== undefined;
 
 test.skipIf(!isBuilt)('bench:python measures starts, memory, clones, endings and programs', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'python-'));

@@ -35,9 +35,9 @@ export function checkFailed(reason: string, cause?: unknown) {
 /** Makes the error for packages of Python that could not be installed. */
 export function pythonPackages(facts: ErrorFacts['ERR_PYTHON_PACKAGES']) {
   const { packages, exitCode, output } = facts;
-  const how = exitCode === null ? '' : ` pip ended with exit code ${exitCode}.`;
-  const message = `The packages of Python could not be installed: ${packages.join(', ')}.${how} Its last output:\n${output}`;
-  return make('ERR_PYTHON_PACKAGES', exitCode === null ? message.replace(' Its last output:\n', ' ') : message, facts);
+  const pip = exitCode === null ? '' : `pip ended with exit code ${exitCode}. Its last output:\n`;
+  const message = `The packages of Python could not be installed: ${packages.join(', ')}. ${pip}${output}`;
+  return make('ERR_PYTHON_PACKAGES', message, facts);
 }
 
 /** The line of each bundler's configuration that keeps `coldframe` out of a bundle. */

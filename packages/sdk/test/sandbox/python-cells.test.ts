@@ -1,12 +1,10 @@
 // Tests cells in Python: results, representations, errors and magics.
 
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { pythonDir } from '@coldframe/python';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NodeRuntime, type ResidentRunner } from '../../src/index.js';
 
-const IMAGE = fileURLToPath(new URL('../../../python/dist/python.image', import.meta.url));
-const isBuilt = existsSync(process.env['COLDFRAME_PYTHON'] ?? IMAGE);
+const isBuilt = pythonDir() !== undefined;
 
 describe.skipIf(!isBuilt)('a cell in Python', () => {
   let runtime: NodeRuntime;

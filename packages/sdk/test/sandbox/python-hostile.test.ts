@@ -1,13 +1,11 @@
 // Programs in Python that never end by themselves, or that take all memory or all stack. Each ends
 // by its limit with a typed error, and a neighbour in the same process is not affected.
 
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { pythonDir } from '@coldframe/python';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NodeRuntime, Sidecar } from '../../src/index.js';
 
-const IMAGE = fileURLToPath(new URL('../../../python/dist/python.image', import.meta.url));
-const isBuilt = existsSync(process.env['COLDFRAME_PYTHON'] ?? IMAGE);
+const isBuilt = pythonDir() !== undefined;
 const TIMEOUT_MS = 150;
 
 /** Programs that need more time than they have, mostly in loops of C that check no signal. */

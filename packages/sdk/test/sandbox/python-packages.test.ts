@@ -1,9 +1,9 @@
 // Tests the option `python` of `NodeRuntime.create()`: packages that are installed once for a list.
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { pythonDir } from '@coldframe/python';
 import { afterAll, describe, expect, test } from 'vitest';
 import { NodeRuntime, type NodeRuntimeOptions, RuntimePool, Sidecar } from '../../src/index.js';
 import { MODES, withMode } from './modes.js';
@@ -12,8 +12,7 @@ import { disposeAll, usePrivateStoreFolder } from './snapshot-helpers.js';
 
 usePrivateStoreFolder();
 
-const IMAGE = fileURLToPath(new URL('../../../python/dist/python.image', import.meta.url));
-const isBuilt = existsSync(process.env['COLDFRAME_PYTHON'] ?? IMAGE);
+const isBuilt = pythonDir() !== undefined;
 const folder = mkdtempSync(join(tmpdir(), 'coldframe-wheels-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

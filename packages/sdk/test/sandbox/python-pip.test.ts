@@ -1,14 +1,12 @@
 // Tests pip in the sandbox: installations from an index of the test, under a policy.
 
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { pythonDir } from '@coldframe/python';
 import { describe, expect, test } from 'vitest';
 import { type ExecResult, NodeRuntime, type NodeRuntimeOptions } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 import { type Distribution, type IndexOptions, sha256, startIndex, type TestIndex, wheel } from './python-index.js';
 
-const IMAGE = fileURLToPath(new URL('../../../python/dist/python.image', import.meta.url));
-const isBuilt = existsSync(process.env['COLDFRAME_PYTHON'] ?? IMAGE);
+const isBuilt = pythonDir() !== undefined;
 const PACKAGES = '/usr/local/lib/python3.13/site-packages';
 
 const pip = (runtime: NodeRuntime, line: string): Promise<ExecResult> => runtime.execCommand('pip', line.split(' '));

@@ -1,12 +1,10 @@
 // Names and functions of the tests of Python's `ssl`.
 
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { pythonDir } from '@coldframe/python';
 import type { NodeRuntime } from '../../src/index.js';
 import { AUTHORITY, CERTIFICATE, KEY } from './tls-certificates.js';
 
-const IMAGE = fileURLToPath(new URL('../../../python/dist/python.image', import.meta.url));
-export const isBuilt = existsSync(process.env['COLDFRAME_PYTHON'] ?? IMAGE);
+export const isBuilt = pythonDir() !== undefined;
 export const NAME = 'secure.example.com';
 
 export const IMPORTS = 'import asyncio, json, os, select, socket, ssl, time, urllib.request\n';

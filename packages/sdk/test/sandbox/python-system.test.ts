@@ -1,12 +1,10 @@
 // Tests what programs in Python do with the kernel: sockets, children, signals and `asyncio`.
 
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { pythonDir } from '@coldframe/python';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NodeRuntime, type RunOptions } from '../../src/index.js';
 
-const IMAGE = fileURLToPath(new URL('../../../python/dist/python.image', import.meta.url));
-const isBuilt = existsSync(process.env['COLDFRAME_PYTHON'] ?? IMAGE);
+const isBuilt = pythonDir() !== undefined;
 
 describe.skipIf(!isBuilt)('a program in Python', () => {
   let runtime: NodeRuntime;

@@ -1,7 +1,6 @@
 // Tests programs in Python: as code, as files, as children of other programs, and in runners.
 
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { pythonDir } from '@coldframe/python';
 import { describe, expect, test } from 'vitest';
 import { NodeRuntime, type ResidentRunner, type RunOptions } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
@@ -9,8 +8,7 @@ import { disposeAll, runnerOf, usePrivateStoreFolder } from './snapshot-helpers.
 
 usePrivateStoreFolder();
 
-const IMAGE = fileURLToPath(new URL('../../../python/dist/python.image', import.meta.url));
-const isBuilt = existsSync(process.env['COLDFRAME_PYTHON'] ?? IMAGE);
+const isBuilt = pythonDir() !== undefined;
 const python = (options: RunOptions = {}): RunOptions => ({ language: 'python', ...options });
 
 describe.skipIf(isBuilt)('without the image of Python', () => {
