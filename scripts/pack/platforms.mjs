@@ -1,7 +1,7 @@
 // The platforms that have packages. A platform package of `@coldframe/sidecar` has the program and
 // the addon, which depend on the C library. A platform package of `@coldframe/runner` has the
-// images and their precompiled modules, which depend on the processor only. The platform packages of
-// `@coldframe/python` also depend on the processor only.
+// images and their precompiled modules, which depend on the processor only. The platform packages
+// of `@coldframe/python` also depend on the processor only.
 //
 // The lists in `packages/sidecar/src/platform.ts`, `packages/runner/src/index.ts` and
 // `packages/python/src/index.ts` are equal to these lists (scripts/test/packages.test.mjs).

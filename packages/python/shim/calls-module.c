@@ -89,9 +89,7 @@ static PyObject *make_call(Call call, PyObject *const *args, Py_ssize_t arg_coun
         PyBuffer_Release(&all.buffers[i]);
     if (!is_valid)
         return NULL;
-    /* A signal to this process has its effect before the call returns, as in CPython's
-       `os.kill`. */
-    if ((result == -CF_EINTR || number == CF_SYS_KILL) && PyErr_CheckSignals() < 0)
+    if (result == -CF_EINTR && PyErr_CheckSignals() < 0)
         return NULL;
     return result < 0 ? raise_error(-result) : PyLong_FromLongLong(result);
 }

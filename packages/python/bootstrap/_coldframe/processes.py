@@ -8,12 +8,10 @@ import os
 import posix
 import signal
 import struct
-import sys
 
 import _coldframe_calls as calls
 
 _SPAWN, _WATCH, _WAIT_FOR_WATCHED, _REAP = 0x400, 0x408, 0x409, 0x40A
-_PAIR, _KILL = 0x210, 0x402
 _NEW_SESSION, _GROUP, _HAS_USER, _HAS_GROUP = 1, 2, 0x10, 0x20
 _NOTHING, _INHERITED = 0, 1
 # The most children that one call of the kernel watches.
@@ -143,17 +141,6 @@ def system(command):
     return waitpid(pid, 0)[1]
 
 
-def _pipe():
-    """Returns the two ends of a pipe: the end for reading and the end for writing."""
-    ends = bytearray(8)
-    calls.sys(_PAIR, ends)
-    return struct.unpack("<2I", ends)
-
-
-def _kill(pid, number):
-    calls.sys(_KILL, pid, number)
-
-
 def _valid_signals():
     return set(signal.Signals)
 
@@ -169,10 +156,6 @@ def install():
     functions += [WIFEXITED, WEXITSTATUS, WIFSIGNALED, WTERMSIG, WIFSTOPPED, WSTOPSIG, WIFCONTINUED, WCOREDUMP]
     names = {function.__name__: function for function in functions}
     names.update(WNOHANG=1, WUNTRACED=2, WCONTINUED=8)
-    if not hasattr(os, "pipe"):
-        names["pipe"] = _pipe
-    if not hasattr(os, "kill"):
-        names["kill"] = _kill
     signal.valid_signals = _valid_signals
     for name, value in names.items():
         setattr(posix, name, value)

@@ -13,7 +13,7 @@ import sys
 import types
 
 from . import display as _display
-from . import magics, source
+from . import magics
 
 _EXPANDED = re.compile(r"\$([A-Za-z_]\w*)|\{([^{}]+)\}")
 
